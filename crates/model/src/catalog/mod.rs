@@ -1,0 +1,8 @@
+//! The catalogue: what Azure offers, from dated tables that the binary embeds.
+//!
+//! Tables are parsed when first asked for, so that a run pays only for what it uses.
+//! What belongs to one subscription (restrictions, quota) is never in here.
+
+pub mod rows;
+
+pub use self::rows::*;

@@ -1,0 +1,23 @@
+//! The nouns of Tensorform: every type that is stored, printed or passed between crates.
+//!
+//! Nothing here reads a clock, a file, the environment or the network. Parsing text into
+//! these types lives here; deciding with them lives in `planner`, drawing them in `render`.
+
+pub mod units;
+
+pub mod ids;
+
+pub mod address;
+pub mod digest;
+
+pub mod diag;
+
+pub mod spec;
+
+pub mod catalog;
+
+pub mod resource;
+
+pub mod live;
+
+pub mod plan;

@@ -1,0 +1,287 @@
+//! What is known about live Azure: resources, and facts that a plan asked for.
+//!
+//! A value of [`Live`] is read first and never changes while a plan is made. What could not
+//! be read is said, never left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::{
+    address::Address,
+    ids::ArmId,
+    resource::{Resource, Tags},
+    units::{Region, SizeName, Timestamp},
+};
+
+/// Which world a run looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Azure, or another ARM named by `--endpoint`.
+    Azure,
+    /// The embedded sandbox.
+    Sandbox,
+    /// Nothing exists and nothing is asked.
+    Offline,
+}
+
+/// Everything read before planning.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Live {
+    /// The subscription that was read; `None` offline when the spec names none.
+    pub subscription: Option<String>,
+    /// When reading began; `None` offline.
+    pub read_at: Option<Timestamp>,
+    /// Resources of the stack, and foreign ones in its group.
+    pub resources: Vec<LiveResource>,
+    /// Reads that failed although the run may go on: the plan is then incomplete.
+    pub unread: Vec<Unread>,
+    /// Answers to the questions of the planner.
+    pub facts: Facts,
+}
+
+/// A read that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// What was to be read.
+    pub what: String,
+    /// Why it was not.
+    pub reason: String,
+}
+
+/// One resource that exists.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveResource {
+    /// Its id, as Azure spells it.
+    pub id: ArmId,
+    /// ARM's type, as Azure spells it.
+    pub arm_type: String,
+    /// Whose it is.
+    pub owner: Owner,
+    /// All its tags.
+    pub tags: Tags,
+    /// What it is, in canonical form; `None` for kinds that the tool does not make.
+    /// The tags inside are all tags but those the tool keeps for itself.
+    pub resource: Option<Resource>,
+    /// The state it is in.
+    pub state: State,
+}
+
+/// Whose a resource is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// Ours, by its stack tag and address tag.
+    Stack(Address),
+    /// Ours, by being a child of a resource of ours: an implicit NIC, an OS disk, a subnet.
+    Child {
+        /// The resource it belongs to.
+        of: ArmId,
+        /// The address, where the child has one of its own (a subnet).
+        address: Option<Address>,
+    },
+    /// Somebody else's.
+    Foreign,
+}
+
+/// The state of a live resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// What Azure says of the last write.
+    pub provisioning: Provisioning,
+    /// The power state of a VM.
+    pub power: Option<Power>,
+    /// Whether the VM's agent reports, where it is known.
+    pub agent_ready: Option<bool>,
+    /// What Azure says about a failure.
+    pub message: Option<String>,
+    /// Whether a VM is a spot VM that Azure took back.
+    pub evicted: bool,
+}
+
+/// What Azure says of the last write to a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Provisioning {
+    /// It is done. Also for kinds that have no such state.
+    #[default]
+    Succeeded,
+    /// It failed.
+    Failed,
+    /// It was cancelled.
+    Canceled,
+    /// The resource is being made.
+    Creating,
+    /// The resource is being changed.
+    Updating,
+    /// The resource is being deleted.
+    Deleting,
+    /// Another word: the write is under way.
+    Other,
+}
+
+/// The power state of a VM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Power {
+    /// It starts.
+    Starting,
+    /// It runs and is billed.
+    Running,
+    /// It stops.
+    Stopping,
+    /// It is off, keeps its hardware and is billed.
+    Stopped,
+    /// It gives back its hardware.
+    Deallocating,
+    /// It has no hardware and only its disks are billed.
+    Deallocated,
+    /// Azure does not say.
+    Unknown,
+}
+
+/// Something the planner needs to know and does not.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Question {
+    /// Which sizes the subscription may use in a region.
+    Sizes(Region),
+    /// Compute quota of a region.
+    ComputeQuota(Region),
+    /// Network quota of a region.
+    NetworkQuota(Region),
+    /// A version of a marketplace image.
+    Image(ImageQuestion),
+}
+
+/// Asks for a version of a marketplace image.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ImageQuestion {
+    /// The region.
+    pub location: Region,
+    /// Who publishes it.
+    pub publisher: String,
+    /// The product.
+    pub offer: String,
+    /// The variant.
+    pub sku: String,
+    /// The version, or `None` for the newest.
+    pub version: Option<String>,
+}
+
+/// An answer, or why there is none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer<T> {
+    /// What Azure says.
+    Known(T),
+    /// Azure did not let us know: no permission, or the run is offline.
+    Unknown {
+        /// Why, for people.
+        reason: String,
+    },
+}
+
+impl<T> Answer<T> {
+    /// What Azure says, where it says something.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Unknown { .. } => None,
+        }
+    }
+}
+
+/// The answers to questions; a question without an entry has not been asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// Sizes by region.
+    pub sizes: BTreeMap<Region, Answer<Vec<SizeFact>>>,
+    /// Compute quota by region.
+    pub compute_quota: BTreeMap<Region, Answer<Vec<UsageFact>>>,
+    /// Network quota by region.
+    pub network_quota: BTreeMap<Region, Answer<Vec<UsageFact>>>,
+    /// Image versions. `Known(None)` means that Azure has no such image or version.
+    pub images: BTreeMap<ImageQuestion, Answer<Option<ImageFact>>>,
+}
+
+impl Facts {
+    /// Whether a question has been asked, whatever came of it.
+    pub fn has(&self, question: &Question) -> bool {
+        match question {
+            Question::Sizes(region) => self.sizes.contains_key(region),
+            Question::ComputeQuota(region) => self.compute_quota.contains_key(region),
+            Question::NetworkQuota(region) => self.network_quota.contains_key(region),
+            Question::Image(image) => self.images.contains_key(image),
+        }
+    }
+
+    /// Enters that a question has no answer.
+    pub fn set_unknown(&mut self, question: Question, reason: &str) {
+        let reason = reason.to_owned();
+        match question {
+            Question::Sizes(region) => {
+                self.sizes.insert(region, Answer::Unknown { reason });
+            }
+            Question::ComputeQuota(region) => {
+                self.compute_quota
+                    .insert(region, Answer::Unknown { reason });
+            }
+            Question::NetworkQuota(region) => {
+                self.network_quota
+                    .insert(region, Answer::Unknown { reason });
+            }
+            Question::Image(image) => {
+                self.images.insert(image, Answer::Unknown { reason });
+            }
+        }
+    }
+}
+
+/// A size that the region has, and what keeps the subscription from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeFact {
+    /// The size.
+    pub name: SizeName,
+    /// The quota family.
+    pub family: String,
+    /// Zones that have it, before restrictions.
+    pub zones: BTreeSet<String>,
+    /// Whether the subscription may not use it in the region at all.
+    pub restricted: Option<String>,
+    /// Zones in which the subscription may not use it.
+    pub restricted_zones: BTreeSet<String>,
+    /// Capabilities as Azure names them.
+    pub capabilities: BTreeMap<String, String>,
+}
+
+/// A quota counter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageFact {
+    /// Azure's name, such as `standardNDSH100v5Family` or `cores`.
+    pub name: String,
+    /// Azure's words for it.
+    pub display_name: String,
+    /// The most there may be.
+    pub limit: i64,
+    /// What there is.
+    pub used: i64,
+}
+
+/// A version of a marketplace image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageFact {
+    /// The version.
+    pub version: String,
+    /// Hyper-V generation, 1 or 2, where Azure says.
+    pub generation: Option<u8>,
+    /// `x64` or `Arm64`, where Azure says.
+    pub architecture: Option<String>,
+    /// Whether it has a purchase plan, whose terms must be accepted.
+    pub has_plan: bool,
+    /// Size of its OS disk in GiB, where Azure says.
+    pub os_disk_gb: Option<u32>,
+    /// Features by name, such as `SecurityType`.
+    pub features: BTreeMap<String, String>,
+}
+
+/// Values of a live resource that a step relies on, and their digest.
+pub type FingerprintValues = BTreeMap<String, Value>;

@@ -1,0 +1,94 @@
+//! The kinds of resources that the tool makes.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+macro_rules! kinds {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $arm_type:literal, tags: $tags:literal;)+) => {
+        /// A kind of resource.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum ResourceKind {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl ResourceKind {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// ARM's name of the type, such as `Microsoft.Compute/disks`.
+            pub fn arm_type(self) -> &'static str {
+                match self { $(Self::$variant => $arm_type,)+ }
+            }
+
+            /// Whether resources of this kind carry tags.
+            pub fn takes_tags(self) -> bool {
+                match self { $(Self::$variant => $tags,)+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// A resource group.
+    ResourceGroup = "Microsoft.Resources/resourceGroups", tags: true;
+    /// A virtual network, without its subnets.
+    VirtualNetwork = "Microsoft.Network/virtualNetworks", tags: true;
+    /// A subnet of a virtual network.
+    Subnet = "Microsoft.Network/virtualNetworks/subnets", tags: false;
+    /// A network security group with its rules.
+    NetworkSecurityGroup = "Microsoft.Network/networkSecurityGroups", tags: true;
+    /// A public address.
+    PublicIpAddress = "Microsoft.Network/publicIPAddresses", tags: true;
+    /// A NAT gateway.
+    NatGateway = "Microsoft.Network/natGateways", tags: true;
+    /// A public key.
+    SshPublicKey = "Microsoft.Compute/sshPublicKeys", tags: true;
+    /// A managed disk of its own.
+    Disk = "Microsoft.Compute/disks", tags: true;
+    /// A virtual machine with the NIC and the OS disk it brings along.
+    VirtualMachine = "Microsoft.Compute/virtualMachines", tags: true;
+}
+
+impl ResourceKind {
+    /// The kind with this ARM type, compared without case.
+    pub fn from_arm_type(arm_type: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.arm_type().eq_ignore_ascii_case(arm_type))
+    }
+
+    /// The last part of the type, such as `virtualMachines`.
+    pub fn collection(self) -> &'static str {
+        self.arm_type().rsplit('/').next().unwrap_or_default()
+    }
+}
+
+impl fmt::Display for ResourceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.arm_type())
+    }
+}
+
+impl FromStr for ResourceKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::from_arm_type(text).ok_or_else(|| format!("unknown resource type `{text}`"))
+    }
+}
+
+impl Serialize for ResourceKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.arm_type())
+    }
+}
+
+impl<'de> Deserialize<'de> for ResourceKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}

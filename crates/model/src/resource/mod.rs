@@ -1,0 +1,111 @@
+//! Resources: one type for what is desired and for what is live.
+//!
+//! Values are canonical: the edge (`azure::wire`) settles casing, server defaults and the
+//! order of sets, so that two resources are equal exactly when Azure would treat them so.
+
+pub mod kind;
+
+pub mod properties;
+
+pub mod tags;
+
+pub mod attributes;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use self::{kind::ResourceKind, properties::*, tags::Tags};
+
+/// A value, or the knowledge that only apply can give it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Known<T> {
+    /// Known now.
+    Value(T),
+    /// Known after apply.
+    AfterApply,
+}
+
+impl<T> Known<T> {
+    /// The value, where it is known.
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::AfterApply => None,
+        }
+    }
+}
+
+/// The text that stands for a value known only after apply in documents.
+pub const AFTER_APPLY: &str = "(known after apply)";
+
+impl<T: Serialize> Serialize for Known<T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => value.serialize(serializer),
+            Self::AfterApply => serializer.serialize_str(AFTER_APPLY),
+        }
+    }
+}
+
+impl<'de, T: serde::de::DeserializeOwned> serde::Deserialize<'de> for Known<T> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        if value.as_str() == Some(AFTER_APPLY) {
+            return Ok(Self::AfterApply);
+        }
+        serde_json::from_value(value)
+            .map(Self::Value)
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+/// A resource: its tags and the properties of its kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// The tags that count: those the spec sets. Kinds without tags have none.
+    pub tags: Tags,
+    /// What the kind has.
+    pub properties: Properties,
+}
+
+impl Resource {
+    /// What kind of resource this is.
+    pub fn kind(&self) -> ResourceKind {
+        self.properties.kind()
+    }
+
+    /// The form in plan documents: the properties as one object, with `tags` in it.
+    pub fn document(&self) -> Value {
+        let mut document = self.properties.document();
+        if let Some(members) = document.as_object_mut()
+            && self.kind().takes_tags()
+        {
+            members.insert(
+                "tags".to_owned(),
+                serde_json::to_value(&self.tags).unwrap_or_default(),
+            );
+        }
+        document
+    }
+
+    /// Reads the form in plan documents.
+    ///
+    /// # Errors
+    /// What is missing, unknown or of the wrong type.
+    pub fn from_document(
+        kind: ResourceKind,
+        mut document: Value,
+    ) -> Result<Self, serde_json::Error> {
+        let tags = document
+            .as_object_mut()
+            .and_then(|members| members.remove("tags"));
+        let tags = tags
+            .map(serde_json::from_value)
+            .transpose()?
+            .unwrap_or_default();
+        Ok(Self {
+            tags,
+            properties: Properties::from_document(kind, document)?,
+        })
+    }
+}

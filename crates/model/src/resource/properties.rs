@@ -1,0 +1,280 @@
+//! The properties of each kind of resource, in canonical form.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Known, ResourceKind};
+use crate::{
+    ids::ArmId,
+    spec::{DiskType, Eviction},
+    units::{CaseInsensitive, Region, SizeName},
+};
+
+macro_rules! properties {
+    ($($variant:ident($type:ty),)+) => {
+        /// The properties of one resource.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "each variant is documented at its type")]
+        pub enum Properties {
+            $($variant($type),)+
+        }
+
+        impl Properties {
+            /// The kind these are the properties of.
+            pub fn kind(&self) -> ResourceKind {
+                match self { $(Self::$variant(_) => ResourceKind::$variant,)+ }
+            }
+
+            /// As one JSON object.
+            pub fn document(&self) -> Value {
+                match self { $(Self::$variant(properties) => serde_json::to_value(properties).unwrap_or_default(),)+ }
+            }
+
+            /// Reads them back.
+            ///
+            /// # Errors
+            /// What is missing, unknown or of the wrong type.
+            pub fn from_document(kind: ResourceKind, document: Value) -> Result<Self, serde_json::Error> {
+                match kind { $(ResourceKind::$variant => serde_json::from_value(document).map(Self::$variant),)+ }
+            }
+        }
+    };
+}
+
+properties! {
+    ResourceGroup(ResourceGroup),
+    VirtualNetwork(VirtualNetwork),
+    Subnet(Subnet),
+    NetworkSecurityGroup(NetworkSecurityGroup),
+    PublicIpAddress(PublicIpAddress),
+    NatGateway(NatGateway),
+    SshPublicKey(SshPublicKey),
+    Disk(Disk),
+    VirtualMachine(Box<VirtualMachine>),
+}
+
+/// A resource group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResourceGroup {
+    /// Where its metadata is.
+    pub location: Region,
+}
+
+/// A virtual network, without its subnets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VirtualNetwork {
+    /// Where it is.
+    pub location: Region,
+    /// IPv4 blocks in CIDR form.
+    pub address_space: BTreeSet<String>,
+}
+
+/// A subnet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subnet {
+    /// Its block in CIDR form.
+    pub address_prefix: String,
+    /// Whether Azure gives its machines an outbound address of its own.
+    pub default_outbound_access: bool,
+    /// The security group.
+    pub network_security_group: Option<ArmId>,
+    /// The NAT gateway.
+    pub nat_gateway: Option<ArmId>,
+}
+
+/// A network security group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSecurityGroup {
+    /// Where it is.
+    pub location: Region,
+    /// Rules by name, without the default ones.
+    pub rules: BTreeMap<String, SecurityRule>,
+}
+
+/// A rule of a network security group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecurityRule {
+    /// 100 to 4096; lower goes first.
+    pub priority: u32,
+    /// `Inbound` or `Outbound`.
+    pub direction: CaseInsensitive,
+    /// `Allow` or `Deny`.
+    pub access: CaseInsensitive,
+    /// `Tcp`, `Udp`, `Icmp` or `*`.
+    pub protocol: CaseInsensitive,
+    /// Source blocks.
+    pub sources: BTreeSet<String>,
+    /// Destination ports.
+    pub ports: BTreeSet<String>,
+}
+
+/// A public address: Standard, static, IPv4.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublicIpAddress {
+    /// Where it is.
+    pub location: Region,
+    /// `Standard` or `Basic`.
+    pub sku: CaseInsensitive,
+    /// `Static` or `Dynamic`.
+    pub allocation: CaseInsensitive,
+}
+
+/// A NAT gateway.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NatGateway {
+    /// Where it is.
+    pub location: Region,
+    /// Its public addresses.
+    pub public_ips: BTreeSet<ArmId>,
+    /// Minutes after which an idle flow is dropped, 4 to 120.
+    pub idle_timeout_minutes: u32,
+}
+
+/// A public key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SshPublicKey {
+    /// Where it is.
+    pub location: Region,
+    /// The key in OpenSSH form, without its comment.
+    pub public_key: Known<String>,
+}
+
+/// A managed disk of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// Where it is.
+    pub location: Region,
+    /// Its zone, where it has one.
+    pub zones: Vec<String>,
+    /// Its type.
+    pub disk_type: DiskType,
+    /// Size in GiB.
+    pub size_gb: u32,
+}
+
+/// A virtual machine with the NIC and the OS disk it brings along.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VirtualMachine {
+    /// Where it is.
+    pub location: Region,
+    /// Its zone, where it has one.
+    pub zones: Vec<String>,
+    /// Its size.
+    pub size: SizeName,
+    /// The image it was made from.
+    pub image: ImageReference,
+    /// How its capacity is bought.
+    pub priority: VmPriority,
+    /// Its host name.
+    pub computer_name: String,
+    /// The administrator's name.
+    pub admin_user: String,
+    /// Public keys in OpenSSH form, without comments.
+    pub ssh_keys: Known<BTreeSet<String>>,
+    /// The disk of the operating system.
+    pub os_disk: OsDisk,
+    /// Data disks by logical unit number.
+    pub data_disks: BTreeMap<u32, DataDiskAttachment>,
+    /// The network interface.
+    pub network: NetworkInterface,
+    /// The security type.
+    pub security: Security,
+}
+
+/// The image of a VM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageReference {
+    /// Who publishes it.
+    pub publisher: CaseInsensitive,
+    /// The product.
+    pub offer: CaseInsensitive,
+    /// The variant.
+    pub sku: CaseInsensitive,
+    /// The version, never `latest`.
+    pub version: String,
+}
+
+/// How the capacity of a VM is bought.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum VmPriority {
+    /// At the regular price.
+    Regular,
+    /// Spare capacity.
+    Spot {
+        /// What eviction does.
+        eviction: Eviction,
+        /// Most per hour in US dollars; −1 is up to the regular price.
+        #[serde(with = "rust_decimal::serde::str")]
+        max_price: Decimal,
+    },
+}
+
+/// The disk of the operating system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OsDisk {
+    /// Its name.
+    pub name: String,
+    /// Size in GiB.
+    pub size_gb: u32,
+    /// Its type.
+    pub disk_type: DiskType,
+    /// Whether it goes with the VM.
+    pub delete_with_vm: bool,
+}
+
+/// A data disk at a VM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataDiskAttachment {
+    /// The disk.
+    pub disk: ArmId,
+    /// `None`, `ReadOnly` or `ReadWrite`.
+    pub caching: CaseInsensitive,
+    /// Whether it goes with the VM.
+    pub delete_with_vm: bool,
+}
+
+/// The network interface that a VM brings along.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkInterface {
+    /// Its name.
+    pub name: String,
+    /// The subnet; unknown (`null`) on a live VM, whose answer names only the interface.
+    pub subnet: Option<ArmId>,
+    /// Accelerated networking; unknown (`null`) on a live VM.
+    pub accelerated: Option<bool>,
+    /// Whether it goes with the VM.
+    pub delete_with_vm: bool,
+}
+
+/// The security type of a VM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
+pub enum Security {
+    /// None.
+    Standard,
+    /// Trusted Launch.
+    TrustedLaunch {
+        /// Secure Boot.
+        secure_boot: bool,
+        /// A virtual trusted platform module.
+        vtpm: bool,
+    },
+}

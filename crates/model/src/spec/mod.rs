@@ -1,0 +1,5 @@
+//! The spec: what the user wants, as written in `tensorform.yaml`.
+
+pub mod types;
+
+pub use types::*;

@@ -10,9 +10,15 @@ use super::Resource;
 pub type Attributes = BTreeMap<String, Value>;
 
 impl Resource {
-    /// All attributes, `tags.<name>` among them; a value that is absent is left out.
+    /// All attributes, `tags.<name>` with the name in lower case among them; a value that is
+    /// absent is left out.
     pub fn attributes(&self) -> Attributes {
-        flatten(&self.document())
+        let mut attributes = flatten(&self.properties.document());
+        if self.kind().takes_tags() {
+            let tags = self.tags.iter().map(|(name, value)| (format!("tags.{}", name.key()), Value::from(value.as_str())));
+            attributes.extend(tags);
+        }
+        attributes
     }
 }
 

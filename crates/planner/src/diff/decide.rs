@@ -3,7 +3,7 @@
 use model::{
     catalog::Catalog,
     diag::{At, Code, Diagnostic},
-    live::{LiveResource, Owner, Power, Provisioning},
+    live::{FingerprintValues, LiveResource, Owner, Power, Provisioning},
     plan::{Action, AttributeChange, Fingerprint, Operation, Reason, ReasonCode, Step},
     resource::{Properties, Resource, ResourceKind, Tags, tags},
     units::SizeName,
@@ -86,9 +86,21 @@ fn build(desired: &Desired, live: Option<&LiveResource>, action: Action, operati
         before: live.and_then(|live| live.resource.clone()),
         after: Some(desired.resource.clone()),
         needs: desired.needs.clone(),
-        fingerprint: Fingerprint::new(live.map(LiveResource::values)),
+        fingerprint: Fingerprint::new(live.map(|live| relied_on(desired, live, action))),
         alternates: Vec::new(),
     }
+}
+
+/// What a step relies on: every attribute, of the tags those that the spec sets, and the state
+/// only where something is done. A stranger's tag or a stopped neighbour makes no plan stale.
+fn relied_on(desired: &Desired, live: &LiveResource, action: Action) -> FingerprintValues {
+    let mut values = live.values();
+    values.retain(|path, _| match (path.strip_prefix("tags."), path.starts_with("state.")) {
+        (Some(name), _) => name == tags::PROTECT || desired.resource.tags.get(name).is_some(),
+        (None, true) => action.writes(),
+        (None, false) => true,
+    });
+    values
 }
 
 struct Existing<'a> {

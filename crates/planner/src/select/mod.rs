@@ -26,9 +26,10 @@ use model::{
     live::{Live, Question},
     plan::{Candidate, Memory},
     resource::{ImageReference, Security},
-    spec::{DiskType, Pool, Spec},
+    spec::{DiskType, Pool, Priority, Spec},
     units::{Region, SizeName},
 };
+use rust_decimal::Decimal;
 
 pub use self::pool::select;
 
@@ -105,6 +106,17 @@ pub struct Context<'a> {
     pub location: &'a Region,
     /// Whether live choices are made anew.
     pub reselect: bool,
+}
+
+impl Context<'_> {
+    /// The price of one VM of a size per hour in US dollars, as the pool buys capacity.
+    pub fn hourly_price(&self, size: &Size) -> Option<Decimal> {
+        let row = self.catalog.vm_price(self.location, &size.name)?;
+        match self.pool.priority {
+            Priority::Regular => row.linux,
+            Priority::Spot(_) => row.spot,
+        }
+    }
 }
 
 /// What choosing finds on its way.

@@ -3,7 +3,6 @@
 //! Keys are compared from left to right; the last one is the name, so that no order depends
 //! on the input's. A size without a price goes behind those of the same class with one.
 
-use model::spec::Priority;
 use rust_decimal::Decimal;
 
 use super::{Trial, memory::Demand, role::Role};
@@ -85,10 +84,6 @@ fn gpu_memory(trial: &Trial<'_>) -> i64 {
 }
 
 fn price(trial: &Trial<'_>) -> (bool, Decimal) {
-    let row = trial.context.catalog.vm_price(trial.context.location, &trial.size.name);
-    let price = row.and_then(|row| match trial.context.pool.priority {
-        Priority::Regular => row.linux,
-        Priority::Spot(_) => row.spot,
-    });
+    let price = trial.context.hourly_price(trial.size);
     (price.is_none(), price.unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use model::{
     catalog::Size,
     diag::{At, Code, Diagnostic, SpecPath},
     plan::{Candidate, CandidateReason, Verdict},
-    spec::{Priority, SizeChoice, Stage},
+    spec::{SizeChoice, Stage},
     units::{Micros, SizeName},
 };
 use rust_decimal::Decimal;
@@ -47,7 +47,8 @@ fn at(context: Context<'_>) -> At {
 fn named(context: Context<'_>, role: Role, nodes: &Nodes<'_>, name: &SizeName, findings: &mut Findings) -> Option<Chosen> {
     let Some(size) = context.catalog.size(name) else {
         let mut finding = Diagnostic::new(Code::SizeUnknown, at(context), format!("the catalogue has no size `{name}`"));
-        if let Some(near) = nearest(context, name) {
+        let names = context.catalog.sizes().iter().map(|size| size.name.as_str());
+        if let Some(near) = model::suggest::nearest(name.as_str(), names) {
             finding = finding.with_help(format!("did you mean `{near}`?"));
         }
         findings.diagnostics.push(finding.with_help("`tensorform sizes` lists every size"));
@@ -76,15 +77,6 @@ fn named(context: Context<'_>, role: Role, nodes: &Nodes<'_>, name: &SizeName, f
     let why = vec!["the spec names the size".to_owned()];
     let candidates = vec![candidate(&trial, Some(1), Vec::new())];
     (!refused).then(|| Chosen { size: size.clone(), role, count, new_nodes, candidates, why })
-}
-
-fn nearest(context: Context<'_>, name: &SizeName) -> Option<String> {
-    let wanted = name.key();
-    let names = context.catalog.sizes().iter().map(|size| &size.name);
-    let best = names.max_by(|one, other| {
-        model::suggest::similarity(&wanted, &one.key()).total_cmp(&model::suggest::similarity(&wanted, &other.key()))
-    })?;
-    (model::suggest::similarity(&wanted, &best.key()) > model::suggest::CLOSE).then(|| best.to_string())
 }
 
 fn chosen(context: Context<'_>, role: Role, nodes: &Nodes<'_>, findings: &mut Findings) -> Option<Chosen> {
@@ -140,11 +132,7 @@ fn document(kept: &Kept<'_>, rejected: &Rejected<'_>) -> Vec<Candidate> {
 }
 
 fn candidate(trial: &Trial<'_>, rank: Option<u32>, reasons: Vec<CandidateReason>) -> Candidate {
-    let row = trial.context.catalog.vm_price(trial.context.location, &trial.size.name);
-    let price = row.and_then(|row| match trial.context.pool.priority {
-        Priority::Regular => row.linux,
-        Priority::Spot(_) => row.spot,
-    });
+    let price = trial.context.hourly_price(trial.size);
     Candidate {
         size: trial.size.name.clone(),
         verdict: if rank.is_some() { Verdict::Kept } else { Verdict::Rejected },

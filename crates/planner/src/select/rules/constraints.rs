@@ -1,6 +1,6 @@
 //! What the spec demands of a size: `size: {family, gpu, min_gpu_memory, rdma, max_hourly}`.
 
-use model::spec::{Priority, SizeChoice, SizeConstraints};
+use model::spec::{SizeChoice, SizeConstraints};
 
 use super::{Rule, Strength};
 use crate::select::Trial;
@@ -45,12 +45,7 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
 
 fn rejects_price(trial: &Trial<'_>) -> Option<String> {
     let most = constraints(trial)?.max_hourly?;
-    let row = trial.context.catalog.vm_price(trial.context.location, &trial.size.name);
-    let price = row.and_then(|row| match trial.context.pool.priority {
-        Priority::Regular => row.linux,
-        Priority::Spot(_) => row.spot,
-    });
-    match price {
+    match trial.context.hourly_price(trial.size) {
         Some(price) if price > most => Some(format!("costs {price} USD an hour, `max_hourly` allows {most}")),
         Some(_) => None,
         None => Some(format!("has no known price here, `max_hourly` allows {most} USD")),

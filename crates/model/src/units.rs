@@ -158,7 +158,13 @@ impl PartialOrd for CaseInsensitive {
 
 impl Ord for CaseInsensitive {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.folded().cmp(other.folded())
+        if self.0.is_ascii() && other.0.is_ascii() {
+            // The same order as below, without decoding: lookups in the catalogue live on it.
+            let folded = |byte: u8| byte.to_ascii_lowercase();
+            self.0.bytes().map(folded).cmp(other.0.bytes().map(folded))
+        } else {
+            self.folded().cmp(other.folded())
+        }
     }
 }
 

@@ -8,10 +8,10 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics, Severity, SpecPath},
     live::{Live, Mode, Power, Question},
     plan::{
-        CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope, SpecReference, Step,
+        CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope, SpecReference,
     },
-    resource::{Properties, ResourceKind},
-    spec::{Budget, Network, OnExceed, Outbound, Priority, Spec},
+    resource::Properties,
+    spec::{Budget, OnExceed, Priority, Spec},
     units::{Micros, Region, Timestamp},
 };
 use rust_decimal::Decimal;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use model::{
     catalog::Catalog,
-    diag::{At, Code, Diagnostic, Diagnostics, SpecPath},
+    diag::{At, Code, Diagnostic, SpecPath},
     live::{Answer, Live, Mode, Question, UsageFact},
     plan::{Action, QuotaLine, Step},
     resource::{Properties, VmPriority},

@@ -2,4 +2,6 @@
 
 pub mod types;
 
+mod cidr;
+
 pub use types::*;

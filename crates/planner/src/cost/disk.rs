@@ -43,7 +43,7 @@ pub(crate) fn priced(location: &Region, kind: DiskType, size_gb: u32, catalog: &
         Some(tier) => {
             let meter = format!("disk.{product}.{letter}{tier}.lrs");
             let row = catalog.item_price(location, &meter);
-            Priced::of_row(CostKind::Disk, format!("{words} {letter}{tier}"), &meter, row.as_ref(), Decimal::ONE)
+            Priced::of_row(CostKind::Disk, format!("{words} {letter}{tier}"), &meter, row, Decimal::ONE)
         }
         None => Priced::of_row(CostKind::Disk, format!("{words} {size_gb} GiB"), "disk tier", None, Decimal::ONE),
     }
@@ -53,7 +53,7 @@ fn premium_v2(location: &Region, size_gb: u32, catalog: &Catalog) -> Priced {
     let meter = "disk.premium_v2.capacity_gib_hour";
     let row = catalog.item_price(location, meter);
     let item = format!("Premium SSD v2 {size_gb} GiB");
-    Priced::of_row(CostKind::Disk, item, meter, row.as_ref(), Decimal::from(size_gb))
+    Priced::of_row(CostKind::Disk, item, meter, row, Decimal::from(size_gb))
 }
 
 /// The tier that a size is billed as: the next larger one.

@@ -93,8 +93,14 @@ impl Priced {
         let price = row.and_then(|row| {
             let monthly = match row.unit {
                 PriceUnit::Hour | PriceUnit::GibHour => false,
-                PriceUnit::Month | PriceUnit::GibMonth => true,
-                PriceUnit::Other => return None,
+                PriceUnit::Month => true,
+                // Prices of use, which no preview multiplies by hours.
+                PriceUnit::GbMonth
+                | PriceUnit::IopsHour
+                | PriceUnit::MbpsHour
+                | PriceUnit::VcpuHour
+                | PriceUnit::Gb
+                | PriceUnit::TenThousandOperations => return None,
             };
             let flags = if row.confidence == "recorded" { Vec::new() } else { vec![row.confidence.clone()] };
             let amount = row.price.checked_mul(amount)?;
@@ -164,7 +170,7 @@ fn priced(item: Item<'_>, catalog: &Catalog) -> Vec<Priced> {
 
 fn network(location: &Region, item: &str, meter: &str, catalog: &Catalog) -> Priced {
     let row = catalog.item_price(location, meter);
-    Priced::of_row(CostKind::Network, item.to_owned(), meter, row.as_ref(), Decimal::ONE)
+    Priced::of_row(CostKind::Network, item.to_owned(), meter, row, Decimal::ONE)
 }
 
 fn machine(vm: &VirtualMachine, catalog: &Catalog) -> Priced {

@@ -18,7 +18,6 @@ use model::{
     ids::ArmId,
     live::{Live, LiveResource, Owner, Provisioning},
     plan::{Action, Step},
-    resource::ResourceKind,
 };
 
 use crate::shape::Desired;
@@ -93,11 +92,6 @@ pub fn destroy(live: &Live) -> Changes {
 /// Whether a resource is on its way out.
 fn is_deleting(resource: &LiveResource) -> bool {
     resource.state.provisioning == Provisioning::Deleting
-}
-
-/// Kinds whose steps deallocation or loss of data can hurt.
-fn is_node(kind: ResourceKind) -> bool {
-    matches!(kind, ResourceKind::VirtualMachine | ResourceKind::Disk)
 }
 
 /// The stronger of two actions on one resource.

@@ -1,7 +1,7 @@
 //! The image: the Data Science VM first (A10), the HPC image where it cannot work (R1, A16).
 
 use model::{
-    catalog::{Fit, ImageRow, Size},
+    catalog::{Fit, ImageOs, ImageRow, Size},
     diag::{At, Code, Diagnostic, SpecPath},
     live::{Answer, ImageFact, ImageQuestion, Question},
     resource::ImageReference,
@@ -57,7 +57,7 @@ pub fn choose(context: Context<'_>, size: &Size) -> Result<Choice, String> {
 }
 
 fn of_kind(context: Context<'_>, size: &Size, kind: &str) -> Result<Choice, String> {
-    let rows = context.catalog.images().iter().filter(|row| row.kind == kind && row.usable);
+    let rows = context.catalog.images().iter().filter(|row| row.kind == kind && row.usable && row.os == ImageOs::Linux);
     let mut best: Option<(Fit, Choice)> = None;
     let mut reasons: Vec<String> = Vec::new();
     for row in rows {
@@ -79,10 +79,10 @@ fn better(fit: Fit, other: Fit) -> bool {
 }
 
 fn fit(context: Context<'_>, size: &Size, row: &ImageRow) -> Result<(Fit, Choice), String> {
-    if row.architecture != size.architecture {
-        return Err(format!("{} is built for {:?}, the size has {:?}", name(row), row.architecture, size.architecture));
+    if let Some(architecture) = size.architecture.filter(|architecture| *architecture != row.architecture) {
+        return Err(format!("{} is built for {:?}, the size has {architecture:?}", name(row), row.architecture));
     }
-    if !size.generations.contains(&row.generation) {
+    if !boots(size, row.generation) {
         return Err(format!("{} is of generation {}, which the size does not boot", name(row), row.generation));
     }
     let cell = context.catalog.image_fit(&size.image_family, &row.column);
@@ -153,8 +153,13 @@ fn marketplace(context: Context<'_>, size: &Size, urn: &model::spec::Urn) -> Res
 fn is_driver_matter(context: Context<'_>, size: &Size, row: &ImageRow) -> bool {
     let cell = context.catalog.image_fit(&size.image_family, &row.column);
     cell.is_some_and(|cell| cell.verdict == Fit::NeedsDriver)
-        && row.architecture == size.architecture
-        && size.generations.contains(&row.generation)
+        && size.architecture.is_none_or(|architecture| architecture == row.architecture)
+        && boots(size, row.generation)
+}
+
+/// Whether a size boots a generation; where nothing is known of it, Azure decides.
+fn boots(size: &Size, generation: u8) -> bool {
+    size.generations.is_empty() || size.generations.contains(&generation)
 }
 
 impl Choice {
@@ -223,15 +228,17 @@ fn check(context: Context<'_>, size: &Size, urn: &str, fact: &ImageFact, at: &At
     let mut refuse = |code: Code, message: String, help: &str| {
         findings.diagnostics.push(Diagnostic::new(code, at.clone(), message).with_help(help));
     };
-    if let Some(generation) = fact.generation.filter(|generation| !size.generations.contains(generation)) {
+    if let Some(generation) = fact.generation.filter(|generation| !boots(size, *generation)) {
         let boots: Vec<String> = size.generations.iter().map(u8::to_string).collect();
         let message =
             format!("`{urn}` is of generation {generation}, `{}` boots only generation {}", size.name, boots.join(" or "));
         refuse(Code::ImageDoesNotFit, message, "choose a SKU of the same offer with the other generation, or another size");
     }
-    let architecture = format!("{:?}", size.architecture);
-    if let Some(found) = fact.architecture.as_ref().filter(|found| !found.eq_ignore_ascii_case(&architecture)) {
-        let message = format!("`{urn}` is built for {found}, `{}` has {architecture}", size.name);
+    let architecture = size.architecture.map(|architecture| format!("{architecture:?}"));
+    if let Some((found, has)) = fact.architecture.as_ref().zip(architecture)
+        && !found.eq_ignore_ascii_case(&has)
+    {
+        let message = format!("`{urn}` is built for {found}, `{}` has {has}", size.name);
         refuse(Code::ImageDoesNotFit, message, "choose an image for the size's architecture, or another size");
     }
     if fact.has_plan {

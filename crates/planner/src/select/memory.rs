@@ -72,20 +72,19 @@ impl Demand {
 
     /// The fewest VMs of a size that hold it; `None` for sizes without GPUs.
     pub fn nodes(self, size: &Size) -> Option<u32> {
-        let gpu = size.gpu.as_ref()?;
-        Some(self.gpus(gpu.memory_gb).div_ceil(gpu.share.whole().max(1)))
+        let (memory_gb, count) = gpus_of(size)?;
+        Some(self.gpus(memory_gb).div_ceil(count))
     }
 
     /// The sum as a plan shows it, spread evenly over the GPUs of `nodes` VMs of a size.
     pub fn shared_by(self, size: &Size, nodes: u32) -> Option<Memory> {
-        let gpu = size.gpu.as_ref()?;
-        let per_node = gpu.share.whole().max(1);
+        let (memory_gb, per_node) = gpus_of(size)?;
         let gpus = u64::from(per_node.saturating_mul(nodes).max(1));
-        let minimum = self.gpus(gpu.memory_gb);
+        let minimum = self.gpus(memory_gb);
         let share = |bytes: Option<u64>| bytes.map(|bytes| bytes.div_ceil(gpus));
         Some(Memory {
             per_gpu_bytes: share(Some(self.bytes())),
-            usable_per_gpu_bytes: Some(usable_bytes(gpu.memory_gb)),
+            usable_per_gpu_bytes: Some(usable_bytes(memory_gb)),
             weights_bytes: share(Some(self.weights)),
             gradients_bytes: share(self.gradients),
             optimizer_bytes: share(self.optimizer),
@@ -96,6 +95,12 @@ impl Demand {
             gpus_recommended: Some(minimum.div_ceil(per_node).saturating_mul(per_node)),
         })
     }
+}
+
+/// Nameplate memory in GB of one GPU of a VM, or of the part it has, and how many there are.
+fn gpus_of(size: &Size) -> Option<(u32, u32)> {
+    let gpu = size.gpu.as_ref()?;
+    Some((gpu.memory_gb?, gpu.share?.whole().max(1)))
 }
 
 fn usable_bytes(memory_gb: u32) -> u64 {

@@ -18,6 +18,8 @@ pub mod sticky;
 
 mod pool;
 
+mod size;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    catalog::{Lifecycle, Size},
+    catalog::{Lifecycle, Size, TrustedLaunch},
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     live::{LiveResource, Question},
     plan::Candidate,
@@ -126,7 +126,7 @@ fn zones(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Vec<
 }
 
 fn os_disk_type(size: &Size) -> DiskType {
-    if size.premium_disks { DiskType::Premium } else { DiskType::StandardSsd }
+    if size.premium_disks == Some(true) { DiskType::Premium } else { DiskType::StandardSsd }
 }
 
 fn os_disk_gb(context: Context<'_>, choice: &Choice, findings: &mut Findings) -> u32 {
@@ -150,7 +150,7 @@ fn check_disks(context: Context<'_>, size: &Size, findings: &mut Findings) {
     }
     let premium = |kind: DiskType| matches!(kind, DiskType::Premium | DiskType::PremiumV2 | DiskType::Ultra);
     let asks_premium = disks.os_type.is_some_and(premium) || disks.data.iter().any(|disk| premium(disk.disk_type));
-    if asks_premium && !size.premium_disks {
+    if asks_premium && size.premium_disks == Some(false) {
         let message = format!("`{}` takes no premium disks", size.name);
         let help = "use `type: standard_ssd`, or a size with premium storage";
         findings.diagnostics.push(Diagnostic::new(Code::DisksDoNotFit, at(context, "disks"), message).with_help(help));
@@ -159,12 +159,12 @@ fn check_disks(context: Context<'_>, size: &Size, findings: &mut Findings) {
 
 fn accelerated_networking(context: Context<'_>, size: &Size, findings: &mut Findings) -> bool {
     let asked = context.pool.accelerated_networking;
-    if asked == Some(true) && !size.accelerated_networking {
+    if asked == Some(true) && size.accelerated_networking == Some(false) {
         let message = format!("`{}` has no accelerated networking", size.name);
         let place = at(context, "accelerated_networking");
         findings.diagnostics.push(Diagnostic::new(Code::SizeLacks, place, message).with_help("use `auto`"));
     }
-    asked.unwrap_or(size.accelerated_networking)
+    asked.unwrap_or(size.accelerated_networking == Some(true))
 }
 
 /// R3: GPU images have unsigned drivers, so Secure Boot is off wherever there is a GPU;
@@ -173,26 +173,19 @@ fn security(context: Context<'_>, size: &Size, findings: &mut Findings) -> Secur
     match context.pool.security {
         SecurityChoice::Auto | SecurityChoice::Standard => Security::Standard,
         SecurityChoice::TrustedLaunch => {
-            if let Some(reason) = no_trusted_launch(size) {
-                let message = format!("`{}` does not support Trusted Launch: {reason}", size.name);
-                let place = at(context, "security");
-                findings.diagnostics.push(Diagnostic::new(Code::SizeLacks, place, message).with_help("use `security: standard`"));
+            let family = context.catalog.image_family(&size.image_family);
+            let (support, reason) = family.map_or((TrustedLaunch::Unknown, "nothing is known of the family"), |family| {
+                (family.trusted_launch, family.reason.as_str())
+            });
+            let refused = support == TrustedLaunch::Unsupported || !size.generations.contains(&2);
+            if refused || support == TrustedLaunch::Unknown {
+                let verb = if refused { "does not support" } else { "is not known to support" };
+                let message = format!("`{}` {verb} Trusted Launch: {reason}", size.name);
+                let finding = Diagnostic::new(Code::SizeLacks, at(context, "security"), message);
+                findings.diagnostics.push(finding.with_help("use `security: standard`"));
             }
-            Security::TrustedLaunch { secure_boot: size.gpu.is_none(), vtpm: true }
+            Security::TrustedLaunch { secure_boot: support == TrustedLaunch::Supported && size.gpu.is_none(), vtpm: true }
         }
-    }
-}
-
-/// Families without Trusted Launch, by Azure's page on it and the size pages.
-fn no_trusted_launch(size: &Size) -> Option<&'static str> {
-    let gpu = size.gpu.as_ref().map(|gpu| gpu.model.as_str());
-    match (size.series.as_str(), gpu) {
-        _ if !size.generations.contains(&2) => Some("it boots only generation 1"),
-        ("M", _) => Some("the M family is excluded"),
-        ("ND", Some("A100-40" | "A100-80")) => Some("the ND A100 v4 families are excluded"),
-        (_, Some("RTX-PRO-6000")) => Some("its driver needs Secure Boot and the virtual TPM off"),
-        (_, Some("GB200" | "GB300")) => Some("Arm64 sizes are excluded"),
-        _ => None,
     }
 }
 

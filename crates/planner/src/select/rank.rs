@@ -3,6 +3,7 @@
 //! Keys are compared from left to right; the last one is the name, so that no order depends
 //! on the input's. A size without a price goes behind those of the same class with one.
 
+use model::catalog::SizeGpu;
 use rust_decimal::Decimal;
 
 use super::{Trial, memory::Demand, role::Role};
@@ -78,9 +79,9 @@ fn nodes(trial: &Trial<'_>, demand: Option<Demand>) -> i64 {
     i64::from(demand.and_then(|demand| demand.nodes(trial.size)).unwrap_or(1))
 }
 
-/// Nameplate memory of all GPUs of one VM, in GB.
+/// Nameplate memory of all GPUs of one VM, in GB; what is not known goes last.
 fn gpu_memory(trial: &Trial<'_>) -> i64 {
-    trial.size.gpu.as_ref().map_or(0, |gpu| i64::from(gpu.share.whole().max(1)) * i64::from(gpu.memory_gb))
+    trial.size.gpu.as_ref().and_then(SizeGpu::total_memory_gb).map_or(i64::MAX, i64::from)
 }
 
 fn price(trial: &Trial<'_>) -> (bool, Decimal) {

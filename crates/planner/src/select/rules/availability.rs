@@ -46,7 +46,7 @@ fn restricted(trial: &Trial<'_>) -> Option<String> {
 }
 
 /// Zones in which nodes of the size can be made: offered and open, as far as is known.
-pub(crate) fn open_zones(trial: &Trial<'_>) -> Option<BTreeSet<String>> {
+pub(in crate::select) fn open_zones(trial: &Trial<'_>) -> Option<BTreeSet<String>> {
     match live(trial) {
         Some(fact) => fact.map(|fact| fact.zones.difference(&fact.restricted_zones).cloned().collect()),
         None => Some(trial.context.catalog.offers(trial.context.location)?.get(&trial.size.name)?.zones.clone()),

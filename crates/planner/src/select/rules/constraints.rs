@@ -31,9 +31,11 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
         }
     }
     if let Some(wanted) = constraints.min_gpu_memory_gb {
-        let found = gpu.map_or(0, |gpu| gpu.memory_gb);
-        if found < wanted {
-            return Some(format!("has {found} GB a GPU, `min_gpu_memory` asks for {wanted} GB"));
+        match gpu.map(|gpu| gpu.memory_gb) {
+            Some(Some(found)) if found >= wanted => {}
+            Some(Some(found)) => return Some(format!("has {found} GB a GPU, `min_gpu_memory` asks for {wanted} GB")),
+            Some(None) => return Some("has GPUs whose memory is not known, and `min_gpu_memory` asks for some".to_owned()),
+            None => return Some("has no GPU, and `min_gpu_memory` asks for some".to_owned()),
         }
     }
     match constraints.rdma {

@@ -21,9 +21,10 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
         Role::InferenceCpu => INFERENCE,
         Role::TrainingGpu | Role::InferenceGpu => return None,
     };
-    if trial.size.vcpus < vcpus || trial.size.memory_mib < memory_mib {
+    let found_mib = trial.size.memory_mib.unwrap_or(0);
+    if trial.size.vcpus < vcpus || found_mib < memory_mib {
         return Some(format!("has fewer than {vcpus} vCPUs or {} GiB", memory_mib / 1024));
     }
-    let small_m = trial.size.series == "M" && trial.size.memory_mib <= M_SERIES_FROM_MIB;
+    let small_m = trial.size.series == "M" && found_mib <= M_SERIES_FROM_MIB;
     small_m.then(|| "is of the M series with 1 TiB or less, where E is enough".to_owned())
 }

@@ -8,13 +8,12 @@ pub(super) const RULE: Rule = Rule { id: "A19", strength: Strength::Advice, last
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     let gpu = trial.size.gpu.as_ref()?;
-    let several = gpu.share.whole() > 1;
-    let lonely = gpu.share.whole() == 0;
+    let count = gpu.share?.whole();
     if trial.role != Role::TrainingGpu {
         return None;
     }
-    if lonely {
+    if count == 0 {
         return Some("has only a part of a GPU, which does not train".to_owned());
     }
-    (several && trial.size.gpu_interconnect.is_none()).then(|| "has no interconnect between its GPUs".to_owned())
+    (count > 1 && trial.size.gpu_interconnect.is_none()).then(|| "has no interconnect between its GPUs".to_owned())
 }

@@ -19,10 +19,10 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
         Stage::Inference => 1,
         Stage::Training => trial.count.unwrap_or(u32::MAX),
     };
-    let gpu = trial.size.gpu.as_ref()?;
+    let memory_gb = trial.size.gpu.as_ref()?.memory_gb?;
     (needed > there_are).then(|| {
         let gigabytes = demand.bytes() / 1_000_000_000;
-        let gpus = demand.gpus(gpu.memory_gb);
-        format!("the model takes {gigabytes} GB, which is {gpus} GPUs of {} GB or {needed} VMs, and the pool has {there_are}", gpu.memory_gb)
+        let gpus = demand.gpus(memory_gb);
+        format!("the model takes {gigabytes} GB, which is {gpus} GPUs of {memory_gb} GB or {needed} VMs, and the pool has {there_are}")
     })
 }

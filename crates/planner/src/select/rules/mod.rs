@@ -30,6 +30,8 @@ mod spot;
 
 mod quota;
 
+pub(super) use self::availability::open_zones;
+
 use model::plan::CandidateReason;
 
 use super::Trial;

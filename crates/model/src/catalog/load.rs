@@ -69,7 +69,7 @@ impl Catalog {
         (catalog, errors)
     }
 
-    fn of_texts(texts: BTreeMap<String, Cow<'static, str>>) -> Self {
+    pub(super) fn of_texts(texts: BTreeMap<String, Cow<'static, str>>) -> Self {
         let mut catalog = Self::default();
         for name in texts.keys() {
             if let Some(region) = regional(name, "offers/") {

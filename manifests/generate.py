@@ -32,14 +32,18 @@ def read(path):
         return list(csv.DictReader(file))
 
 
-def write(name, header, rows):
+def csv_text(header, rows):
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
     writer.writerows(rows)
+    return text.getvalue()
+
+
+def write(name, header, rows):
     path = HERE / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.getvalue().encode())
+    path.write_bytes(csv_text(header, rows).encode())
 
 
 def short(name):
@@ -241,7 +245,7 @@ def info(names, sources):
             days[row.get("as_of") or day_of[cell]] += 1
         usual = max(days, key=lambda day: (days[day], day))
         rows.append([group, len(members), min(days), max(days), usual, "; ".join(sorted(repositories))])
-    write("info.csv", ["table", "rows", "oldest", "newest", "usual", "sources"], rows)
+    return csv_text(["table", "rows", "oldest", "newest", "usual", "sources"], rows)
 
 
 def check_sources(names, sources):
@@ -253,17 +257,21 @@ def check_sources(names, sources):
 
 
 def index():
+    """The texts that follow from the tables, by their paths."""
     names = sorted(
         path.relative_to(HERE).as_posix() for path in HERE.rglob("*.csv") if path.name != "info.csv"
     )
     sources = {row["code"]: row for row in read(HERE / "sources.csv")}
     check_sources(names, sources)
-    info(names, sources)
-    names = sorted([*names, "info.csv"])
-    lines = [f"{hashlib.sha256((HERE / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
+    texts = {name: (HERE / name).read_bytes() for name in names}
+    texts["info.csv"] = info(names, sources).encode()
+    lines = [f"{hashlib.sha256(texts[name]).hexdigest()}  {name}\n" for name in sorted(texts)]
     whole = hashlib.sha256("".join(lines).encode()).hexdigest()
-    (HERE / "DIGEST").write_text("".join(lines) + f"# sha256:{whole}\n")
-    EMBEDDED.write_text(embedded(names))
+    return {
+        HERE / "info.csv": texts["info.csv"],
+        HERE / "DIGEST": ("".join(lines) + f"# sha256:{whole}\n").encode(),
+        EMBEDDED: embedded(sorted(texts)).encode(),
+    }
 
 
 def embedded(names):
@@ -308,7 +316,8 @@ def main(arguments):
         sys.exit(__doc__)
     if arguments:
         tables(pathlib.Path(arguments[0]))
-    index()
+    for path, text in index().items():
+        path.write_bytes(text)
 
 
 if __name__ == "__main__":

@@ -390,6 +390,16 @@ mod tests {
     }
 
     #[test]
+    fn text_without_case_orders_alike_with_and_without_other_letters() {
+        // The Kelvin sign folds to a plain `k`; it takes the long way, `k` the short one.
+        assert_eq!(SizeName::from("\u{212A}2"), SizeName::from("k2"));
+        let mut names = ["b", "\u{212A}", "A", "j", "L", "\u{e9}"].map(SizeName::from);
+        names.sort();
+        let sorted = names.each_ref().map(SizeName::as_str);
+        assert_eq!(sorted, ["A", "b", "j", "\u{212A}", "L", "\u{e9}"]);
+    }
+
+    #[test]
     fn timestamps_round_trip() {
         let time: Timestamp = "2026-11-30T12:00:00Z".parse().expect("a time");
         assert_eq!(time.to_string(), "2026-11-30T12:00:00Z");

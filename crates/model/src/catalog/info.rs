@@ -57,7 +57,7 @@ pub(super) fn read(text: &str) -> Info {
 pub(super) fn of_rows(catalog: &Catalog) -> Info {
     macro_rules! cited {
         ($rows:expr) => {
-            $rows.map(|row| (row.source.as_str(), row.as_of.as_str()))
+            $rows.map(|row| (&*row.source, &*row.as_of))
         };
     }
     let offers = catalog.offers.keys();

@@ -48,8 +48,9 @@ impl Catalog {
                 .iter()
                 .map(|(name, text)| ((*name).to_owned(), Cow::Borrowed(*text)));
             let catalog = Self::of_texts(texts.collect());
-            let whole = info::digest_of_all(embedded::DIGEST);
-            whole.map(|digest| catalog.digest.set(digest.to_owned()));
+            if let Some(digest) = info::digest_of_all(embedded::DIGEST) {
+                catalog.digest.get_or_init(|| digest.to_owned());
+            }
             catalog
         })
     }
@@ -69,7 +70,7 @@ impl Catalog {
         (catalog, errors)
     }
 
-    fn of_texts(texts: BTreeMap<String, Cow<'static, str>>) -> Self {
+    pub(super) fn of_texts(texts: BTreeMap<String, Cow<'static, str>>) -> Self {
         let mut catalog = Self::default();
         for name in texts.keys() {
             if let Some(region) = regional(name, "offers/") {

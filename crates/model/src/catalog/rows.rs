@@ -2,11 +2,14 @@
 //!
 //! What a source does not say is `None` (or an empty set) here: unknown is not zero.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use rust_decimal::Decimal;
 
 use crate::units::{CaseInsensitive, Region, SizeName};
+
+/// Text that many rows have in common, kept once: where they are from, and the day.
+pub type SharedText = Arc<str>;
 
 /// A VM size.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +58,9 @@ pub struct Size {
     /// What a reader must know about the row.
     pub notes: String,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// GPUs of a size.
@@ -148,9 +151,9 @@ pub struct Gpu {
     /// What a reader must know.
     pub notes: String,
     /// Where the figures are from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// A size that a region offers.
@@ -159,13 +162,13 @@ pub struct Offer {
     /// The size.
     pub size: SizeName,
     /// Zones that have it; none in regions without zones.
-    pub zones: BTreeSet<String>,
+    pub zones: Arc<BTreeSet<String>>,
     /// Whether it can be spot there.
     pub spot: bool,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// A region.
@@ -180,9 +183,9 @@ pub struct RegionRow {
     /// Whether the catalogue has the list of sizes that it offers.
     pub has_offers: bool,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// Prices of a size in a region, in US dollars per hour.
@@ -197,9 +200,9 @@ pub struct VmPrice {
     /// Linux, one-year savings plan.
     pub savings_plan_1y: Option<Decimal>,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
     /// What a reader must know, such as `cs_estimated`.
     pub flags: Vec<String>,
 }
@@ -214,9 +217,9 @@ pub struct ItemPrice {
     /// What it is the price of.
     pub unit: PriceUnit,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
     /// `recorded`, `derived` or `reported`.
     pub confidence: String,
     /// What a reader must know.
@@ -279,9 +282,9 @@ pub struct ImageRow {
     /// What a reader must know.
     pub notes: String,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// What an image runs.
@@ -307,9 +310,9 @@ pub struct ImageFit {
     /// Why, for people.
     pub reason: String,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// A verdict of the compatibility matrix.
@@ -337,9 +340,9 @@ pub struct ImageFamily {
     /// Why, for people.
     pub reason: String,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// How a family of sizes stands with Trusted Launch.
@@ -367,9 +370,9 @@ pub struct QuotaFamily {
     /// Whether the counter was seen under this name, or the name is taken from the family.
     pub confirmed: bool,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// A row of the source article.
@@ -386,9 +389,9 @@ pub struct ArticleRow {
     /// What it says, in our words.
     pub says: String,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the edition.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// What a table, or the tables of all regions together, hold and where that is from.

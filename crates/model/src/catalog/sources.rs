@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{Fields, Mismatch, Table, quoted, read_table};
+use super::{
+    rows::SharedText,
+    table::{Fields, Mismatch, Table, quoted, read_table},
+};
 
 const COLUMNS: &[&str] = &["code", "repository", "commit", "path", "as_of", "licence"];
 
@@ -68,57 +71,57 @@ fn read_source(fields: &mut Fields<'_>) -> Result<(String, Source), Mismatch> {
     Ok((code, Source { text, as_of }))
 }
 
-/// Resolves the `source` cells of one table. Neighbours mostly have the same one.
+/// Resolves the `source` cells of one table. Neighbours mostly have the same one, and share it.
 pub(super) struct Citations<'a> {
     sources: &'a Sources,
     cell: String,
-    text: String,
-    as_of: String,
+    text: SharedText,
+    day_of_source: SharedText,
+    day: SharedText,
 }
 
 impl<'a> Citations<'a> {
     /// Nothing resolved yet.
     pub(super) fn new(sources: &'a Sources) -> Self {
+        let nothing = SharedText::from("");
         Self {
             sources,
             cell: String::new(),
-            text: String::new(),
-            as_of: String::new(),
+            text: nothing.clone(),
+            day_of_source: nothing.clone(),
+            day: nothing,
         }
     }
 
-    /// The text and the day of a cell with one code or several joined by `+`; the day is the
-    /// first one's.
-    pub(super) fn resolve(
-        &mut self,
-        fields: &mut Fields<'_>,
-    ) -> Result<(String, String), Mismatch> {
+    /// The text of a cell with one code, or several joined by `+`.
+    pub(super) fn source(&mut self, fields: &mut Fields<'_>) -> Result<SharedText, Mismatch> {
         let cell = fields.required()?;
         if cell != self.cell {
-            self.cell.clear();
-            let mut text = String::new();
-            let mut as_of = None;
-            for code in cell.split('+') {
-                let source = self.sources.of_code(code)?;
-                if !text.is_empty() {
-                    text.push_str("; ");
-                }
-                text.push_str(&source.text);
-                as_of = as_of.or(Some(&source.as_of));
+            let cited = cell
+                .split('+')
+                .map(|code| self.sources.of_code(code))
+                .collect::<Result<Vec<_>, _>>()?;
+            let texts: Vec<&str> = cited.iter().map(|source| &*source.text).collect();
+            self.text = texts.join("; ").into();
+            if let Some(first) = cited.first() {
+                self.day_of_source = first.as_of.as_str().into();
             }
-            self.text = text;
-            self.as_of = as_of.cloned().unwrap_or_default();
             cell.clone_into(&mut self.cell);
         }
-        Ok((self.text.clone(), self.as_of.clone()))
+        Ok(self.text.clone())
     }
 
-    /// The text of a cell, and the day in the field after it.
-    pub(super) fn resolve_dated(
-        &mut self,
-        fields: &mut Fields<'_>,
-    ) -> Result<(String, String), Mismatch> {
-        let (text, _) = self.resolve(fields)?;
-        Ok((text, fields.day()?.to_owned()))
+    /// The day of the source that was resolved last; of several the first one's.
+    pub(super) fn day_of_source(&self) -> SharedText {
+        self.day_of_source.clone()
+    }
+
+    /// The next field as the day of the row.
+    pub(super) fn day(&mut self, fields: &mut Fields<'_>) -> Result<SharedText, Mismatch> {
+        let day = fields.day()?;
+        if day != &*self.day {
+            self.day = day.into();
+        }
+        Ok(self.day.clone())
     }
 }

@@ -31,7 +31,7 @@ pub(in crate::catalog) fn images(name: &str, text: &str, sources: &Sources) -> T
 }
 
 fn image(fields: &mut Fields<'_>, citations: &mut Citations<'_>) -> Result<ImageRow, Mismatch> {
-    let mut image = ImageRow {
+    Ok(ImageRow {
         kind: fields.required()?.to_owned(),
         column: fields.required()?.to_owned(),
         publisher: fields.required()?.to_owned(),
@@ -51,11 +51,9 @@ fn image(fields: &mut Fields<'_>, citations: &mut Citations<'_>) -> Result<Image
         os_disk_floor_gb: fields.number()?,
         os_disk_default_gb: fields.number()?,
         notes: fields.text().to_owned(),
-        source: String::new(),
-        as_of: String::new(),
-    };
-    (image.source, image.as_of) = citations.resolve_dated(fields)?;
-    Ok(image)
+        source: citations.source(fields)?,
+        as_of: citations.day(fields)?,
+    })
 }
 
 /// Reads `image_fit.csv`.
@@ -65,7 +63,7 @@ pub(in crate::catalog) fn image_fits(name: &str, text: &str, sources: &Sources) 
     ];
     let mut citations = Citations::new(sources);
     let read = |fields: &mut Fields<'_>| {
-        let mut fit = ImageFit {
+        Ok(ImageFit {
             family: fields.required()?.to_owned(),
             column: fields.required()?.to_owned(),
             verdict: fields.choice(&[
@@ -76,11 +74,9 @@ pub(in crate::catalog) fn image_fits(name: &str, text: &str, sources: &Sources) 
             ])?,
             driver: fields.optional().map(str::to_owned),
             reason: fields.required()?.to_owned(),
-            source: String::new(),
-            as_of: String::new(),
-        };
-        (fit.source, fit.as_of) = citations.resolve_dated(fields)?;
-        Ok(fit)
+            source: citations.source(fields)?,
+            as_of: citations.day(fields)?,
+        })
     };
     read_table(name, text, COLUMNS, read).sorted(
         name,
@@ -105,7 +101,7 @@ pub(in crate::catalog) fn image_families(
     ];
     let mut citations = Citations::new(sources);
     let read = |fields: &mut Fields<'_>| {
-        let mut family = ImageFamily {
+        Ok(ImageFamily {
             name: fields.required()?.to_owned(),
             title: fields.required()?.to_owned(),
             trusted_launch: fields.choice(&[
@@ -115,11 +111,9 @@ pub(in crate::catalog) fn image_families(
                 ("unknown", TrustedLaunch::Unknown),
             ])?,
             reason: fields.required()?.to_owned(),
-            source: String::new(),
-            as_of: String::new(),
-        };
-        (family.source, family.as_of) = citations.resolve_dated(fields)?;
-        Ok(family)
+            source: citations.source(fields)?,
+            as_of: citations.day(fields)?,
+        })
     };
     read_table(name, text, COLUMNS, read).sorted(
         name,

@@ -21,16 +21,14 @@ pub(in crate::catalog) fn regions(name: &str, text: &str, sources: &Sources) -> 
     ];
     let mut citations = Citations::new(sources);
     let read = |fields: &mut Fields<'_>| {
-        let mut region = RegionRow {
+        Ok(RegionRow {
             name: Region::new(fields.required()?),
             display_name: fields.required()?.to_owned(),
             geography: fields.optional().map(str::to_owned),
             has_offers: fields.yes_or_no()?,
-            source: String::new(),
-            as_of: String::new(),
-        };
-        (region.source, region.as_of) = citations.resolve_dated(fields)?;
-        Ok(region)
+            source: citations.source(fields)?,
+            as_of: citations.day(fields)?,
+        })
     };
     read_table(name, text, COLUMNS, read).sorted(
         name,
@@ -55,16 +53,14 @@ pub(in crate::catalog) fn quota_families(
     ];
     let mut citations = Citations::new(sources);
     let read = |fields: &mut Fields<'_>| {
-        let mut family = QuotaFamily {
+        Ok(QuotaFamily {
             family: CaseInsensitive::new(fields.required()?),
             usage_name: CaseInsensitive::new(fields.required()?),
             localized_name: fields.optional().map(str::to_owned),
             confirmed: fields.yes_or_no()?,
-            source: String::new(),
-            as_of: String::new(),
-        };
-        (family.source, family.as_of) = citations.resolve_dated(fields)?;
-        Ok(family)
+            source: citations.source(fields)?,
+            as_of: citations.day(fields)?,
+        })
     };
     read_table(name, text, COLUMNS, read).sorted(
         name,
@@ -80,17 +76,15 @@ pub(in crate::catalog) fn article(name: &str, text: &str, sources: &Sources) -> 
     ];
     let mut citations = Citations::new(sources);
     let read = |fields: &mut Fields<'_>| {
-        let mut row = ArticleRow {
+        Ok(ArticleRow {
             number: fields.number()?,
             section: fields.required()?.to_owned(),
             item: fields.required()?.to_owned(),
             kind: fields.required()?.to_owned(),
             says: fields.required()?.to_owned(),
-            source: String::new(),
-            as_of: String::new(),
-        };
-        (row.source, row.as_of) = citations.resolve_dated(fields)?;
-        Ok(row)
+            source: citations.source(fields)?,
+            as_of: citations.day(fields)?,
+        })
     };
     read_table(name, text, COLUMNS, read).sorted(
         name,

@@ -1,6 +1,6 @@
 //! What a region offers, and what it costs there.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     catalog::{
@@ -20,18 +20,23 @@ fn tiered(short: &str) -> SizeName {
 pub(in crate::catalog) fn offers(name: &str, text: &str, sources: &Sources) -> Table<Offer> {
     const COLUMNS: &[&str] = &["size", "zones", "spot", "source"];
     let mut citations = Citations::new(sources);
+    // Few sets of zones occur, each in long runs of lines.
+    let mut zones_cell = String::new();
+    let mut zones = Arc::new(BTreeSet::new());
     let read = |fields: &mut Fields<'_>| {
         let size = tiered(fields.required()?);
-        let zones: BTreeSet<String> = fields
-            .text()
-            .split_ascii_whitespace()
-            .map(str::to_owned)
-            .collect();
+        let cell = fields.text();
+        if cell != zones_cell {
+            let names = cell.split_ascii_whitespace().map(str::to_owned);
+            zones = Arc::new(names.collect());
+            cell.clone_into(&mut zones_cell);
+        }
         let spot = fields.yes_or_no()?;
-        let (source, as_of) = citations.resolve(fields)?;
+        let source = citations.source(fields)?;
+        let as_of = citations.day_of_source();
         Ok(Offer {
             size,
-            zones,
+            zones: Arc::clone(&zones),
             spot,
             source,
             as_of,
@@ -66,7 +71,8 @@ pub(in crate::catalog) fn vm_prices(
         let spot = fields.optional_decimal()?;
         let windows = fields.optional_decimal()?;
         let savings_plan_1y = fields.optional_decimal()?;
-        let (source, as_of) = citations.resolve(fields)?;
+        let source = citations.source(fields)?;
+        let as_of = citations.day_of_source();
         let flags = fields
             .text()
             .split_ascii_whitespace()
@@ -122,7 +128,8 @@ pub(in crate::catalog) fn item_prices(
                 ("reported", "reported"),
             ])?
             .to_owned();
-        let (source, as_of) = citations.resolve(fields)?;
+        let source = citations.source(fields)?;
+        let as_of = citations.day_of_source();
         Ok(ItemPrice {
             item,
             price,

@@ -54,7 +54,7 @@ pub(in crate::catalog) fn sizes(name: &str, text: &str, sources: &Sources) -> Ta
 }
 
 fn size(fields: &mut Fields<'_>, citations: &mut Citations<'_>) -> Result<Size, Mismatch> {
-    let mut size = Size {
+    Ok(Size {
         name: SizeName::new(fields.required()?),
         family: fields.optional().map(CaseInsensitive::new),
         series: fields.required()?.to_owned(),
@@ -80,11 +80,9 @@ fn size(fields: &mut Fields<'_>, citations: &mut Citations<'_>) -> Result<Size, 
         lifecycle: lifecycle(fields)?,
         image_family: fields.required()?.to_owned(),
         notes: fields.text().to_owned(),
-        source: String::new(),
-        as_of: String::new(),
-    };
-    (size.source, size.as_of) = citations.resolve_dated(fields)?;
-    Ok(size)
+        source: citations.source(fields)?,
+        as_of: citations.day(fields)?,
+    })
 }
 
 fn size_gpu(fields: &mut Fields<'_>) -> Result<Option<SizeGpu>, Mismatch> {
@@ -157,7 +155,7 @@ pub(in crate::catalog) fn gpus(name: &str, text: &str, sources: &Sources) -> Tab
     ];
     let mut citations = Citations::new(sources);
     let read = |fields: &mut Fields<'_>| {
-        let mut gpu = Gpu {
+        Ok(Gpu {
             name: fields.required()?.to_owned(),
             vendor: fields.required()?.to_owned(),
             generation: fields.number()?,
@@ -166,11 +164,9 @@ pub(in crate::catalog) fn gpus(name: &str, text: &str, sources: &Sources) -> Tab
             fp8_tflops: fields.optional_decimal()?,
             bandwidth_tb_s: fields.decimal()?,
             notes: fields.text().to_owned(),
-            source: String::new(),
-            as_of: String::new(),
-        };
-        (gpu.source, gpu.as_of) = citations.resolve_dated(fields)?;
-        Ok(gpu)
+            source: citations.source(fields)?,
+            as_of: citations.day(fields)?,
+        })
     };
     read_table(name, text, COLUMNS, read).sorted(
         name,

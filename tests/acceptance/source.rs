@@ -17,7 +17,10 @@ fn sources() -> Vec<(PathBuf, String)> {
                 pending.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).expect("source text");
-                found.push((path.strip_prefix(root).expect("below the root").to_owned(), text));
+                found.push((
+                    path.strip_prefix(root).expect("below the root").to_owned(),
+                    text,
+                ));
             }
         }
     }
@@ -29,14 +32,22 @@ fn sources() -> Vec<(PathBuf, String)> {
 fn files_stay_short() {
     for (path, text) in sources() {
         let lines = text.lines().count();
-        assert!(lines <= 500, "{} has {lines} lines: split it by what it does", path.display());
+        assert!(
+            lines <= 500,
+            "{} has {lines} lines: split it by what it does",
+            path.display()
+        );
     }
 }
 
 #[test]
 fn every_module_says_what_it_is_for() {
     for (path, text) in sources() {
-        assert!(text.starts_with("//!"), "{} begins with its purpose", path.display());
+        assert!(
+            text.starts_with("//!"),
+            "{} begins with its purpose",
+            path.display()
+        );
     }
 }
 
@@ -45,17 +56,29 @@ fn lints_are_expected_with_a_reason_and_never_allowed() {
     let allow = concat!("#[al", "low(");
     let expect = concat!("#[exp", "ect(");
     for (path, text) in sources() {
-        assert!(!text.contains(allow), "{} allows a lint: expect it with a reason", path.display());
+        assert!(
+            !text.contains(allow),
+            "{} allows a lint: expect it with a reason",
+            path.display()
+        );
         for attribute in text.split(expect).skip(1) {
             let end = attribute.find(")]").unwrap_or(attribute.len());
-            assert!(attribute[..end].contains("reason"), "{} expects a lint without a reason", path.display());
+            assert!(
+                attribute[..end].contains("reason"),
+                "{} expects a lint without a reason",
+                path.display()
+            );
         }
     }
 }
 
 #[test]
 fn tests_neither_sleep_nor_are_ignored() {
-    let words = [concat!("#[ig", "nore"), concat!("#[should_", "panic"), concat!("thread::sl", "eep")];
+    let words = [
+        concat!("#[ig", "nore"),
+        concat!("#[should_", "panic"),
+        concat!("thread::sl", "eep"),
+    ];
     for (path, text) in sources() {
         for word in words {
             assert!(!text.contains(word), "{} has {word}", path.display());

@@ -7,7 +7,9 @@ const CLOSE: f64 = 0.8;
 /// The name most like `text`, compared without case, where one is close enough.
 pub fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = text.to_lowercase();
-    let scored = names.into_iter().map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name));
+    let scored = names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(&wanted, &name.to_lowercase()), name));
     let best = scored.fold(None, |best: Option<(f64, &str)>, scored| match best {
         Some(best) if best.0 >= scored.0 => Some(best),
         _ => Some(scored),
@@ -22,7 +24,11 @@ mod tests {
     #[test]
     fn close_names_are_suggested_and_others_are_not() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(nearest(text, ["eastus", "eastus2", "westeurope"]), expected, "{text}");
+            assert_eq!(
+                nearest(text, ["eastus", "eastus2", "westeurope"]),
+                expected,
+                "{text}"
+            );
         };
         check("eastsu", Some("eastus"));
         check("WestEurop", Some("westeurope"));

@@ -10,6 +10,8 @@ pub mod shape;
 
 pub mod diff;
 
+mod location;
+
 mod order;
 
 mod preflight;

@@ -23,16 +23,33 @@ pub(crate) fn run(mut steps: Vec<Step>, live: &Live) -> Vec<Step> {
         .map(|step| (step.id.clone(), step.address.clone()))
         .collect();
     for step in &mut steps {
-        let mut needs: BTreeSet<Address> = step.needs.iter().filter(|need| present.contains(need)).cloned().collect();
+        let mut needs: BTreeSet<Address> = step
+            .needs
+            .iter()
+            .filter(|need| present.contains(need))
+            .cloned()
+            .collect();
         if step.action != Action::Delete
-            && let Some(resource) = live.resources.iter().find(|resource| resource.id == step.id)
+            && let Some(resource) = live
+                .resources
+                .iter()
+                .find(|resource| resource.id == step.id)
         {
             let held = references(resource, live);
-            needs.extend(held.iter().filter_map(|id| deleted.get(id)).filter(|need| **need != step.address).cloned());
+            needs.extend(
+                held.iter()
+                    .filter_map(|id| deleted.get(id))
+                    .filter(|need| **need != step.address)
+                    .cloned(),
+            );
         }
         step.needs = needs.into_iter().collect();
     }
-    steps.sort_by(|one, other| place(one).cmp(&place(other)).then_with(|| by_address(one, other)));
+    steps.sort_by(|one, other| {
+        place(one)
+            .cmp(&place(other))
+            .then_with(|| by_address(one, other))
+    });
     steps
 }
 
@@ -40,7 +57,9 @@ pub(crate) fn run(mut steps: Vec<Step>, live: &Live) -> Vec<Step> {
 fn place(step: &Step) -> (bool, i8) {
     let rank = match step.kind {
         ResourceKind::ResourceGroup => 0,
-        ResourceKind::NetworkSecurityGroup | ResourceKind::PublicIpAddress | ResourceKind::VirtualNetwork => 1,
+        ResourceKind::NetworkSecurityGroup
+        | ResourceKind::PublicIpAddress
+        | ResourceKind::VirtualNetwork => 1,
         ResourceKind::NatGateway => 2,
         ResourceKind::Subnet => 3,
         ResourceKind::SshPublicKey => 4,
@@ -51,5 +70,9 @@ fn place(step: &Step) -> (bool, i8) {
 }
 
 fn by_address(one: &Step, other: &Step) -> std::cmp::Ordering {
-    if one.action == Action::Delete { other.address.cmp(&one.address) } else { one.address.cmp(&other.address) }
+    if one.action == Action::Delete {
+        other.address.cmp(&one.address)
+    } else {
+        one.address.cmp(&other.address)
+    }
 }

@@ -5,22 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     catalog::Catalog,
-    diag::{At, Code, Diagnostic, Diagnostics, Severity, SpecPath},
+    diag::{At, Code, Diagnostic, Diagnostics},
     live::{Live, Mode, Power, Question},
     plan::{
-        CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope, SpecReference,
+        CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope,
+        SpecReference,
     },
-    resource::Properties,
-    spec::{Budget, OnExceed, Priority, Spec},
-    units::{Micros, Region, Timestamp},
+    spec::{Priority, Spec},
+    units::{Region, Timestamp},
 };
-use rust_decimal::Decimal;
 
 use crate::{
     cost,
     diff::{self, Changes, Permissions},
+    location::{self, Selections},
     order, preflight,
-    select::{self, Context, Findings, Selection},
+    select::{Findings, Selection},
     shape::{self, Desired},
 };
 
@@ -78,139 +78,66 @@ pub struct Planned {
 /// Makes a plan.
 pub fn plan(input: Input<'_>) -> Planned {
     let mut findings = Findings::default();
-    let plan = if input.options.destroy { destroy(input, &mut findings) } else { create(input, &mut findings) };
+    let plan = if input.options.destroy {
+        destroy(input, &mut findings)
+    } else {
+        create(input, &mut findings)
+    };
     let mut diagnostics = findings.diagnostics;
     diagnostics.sort();
-    Planned { plan, diagnostics, questions: findings.questions }
+    Planned {
+        plan,
+        diagnostics,
+        questions: findings.questions,
+    }
 }
 
 fn destroy(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
     let changes = diff::destroy(input.live);
-    let location = live_location(input.live).or_else(|| input.spec.locations.first().cloned())?;
+    let location =
+        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
     let after: Vec<Desired> = Vec::new();
-    let assembly = Assembly { input, location, selections: BTreeMap::new(), desired: after };
+    let assembly = Assembly {
+        input,
+        location,
+        selections: BTreeMap::new(),
+        desired: after,
+    };
     Some(assembly.assemble(changes, findings))
 }
 
 fn create(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
-    let (location, selections, selected) = choose_location(input)?;
+    let (location, selections, selected) = location::choose(input)?;
     findings.extend(selected);
     if selections.len() < input.spec.pools.len() {
         return None;
     }
     let keys = ssh_keys(input);
     let context = shape::Context {
-        subscription: input.live.subscription.as_deref().unwrap_or(NO_SUBSCRIPTION),
+        subscription: input
+            .live
+            .subscription
+            .as_deref()
+            .unwrap_or(NO_SUBSCRIPTION),
         location: &location,
         ssh_keys: keys.as_deref(),
     };
     let desired = shape::run(input.spec, &selections, context);
-    let changes = diff::run(&desired, input.live, &input.options.permissions, input.catalog);
-    Some(Assembly { input, location, selections, desired }.assemble(changes, findings))
-}
-
-type Selections = BTreeMap<String, Selection>;
-
-/// The region: where the stack lives already, else the first of the spec's list in which every
-/// pool finds a size.
-fn choose_location(input: Input<'_>) -> Option<(Region, Selections, Findings)> {
-    let asked = &input.spec.locations;
-    if let Some(live) = live_location(input.live) {
-        let (selections, mut findings) = select_all(input, &live);
-        if !asked.contains(&live) {
-            let message = format!("the stack lives in {live}, which the spec does not list any more");
-            let at = At::Value(SpecPath::of(&["location"]));
-            let help = "a stack cannot move: list the region again, or destroy the stack first";
-            findings.diagnostics.push(Diagnostic::new(Code::StackMoved, at, message).with_help(help));
-        }
-        return Some((live, selections, findings));
-    }
-    let mut passed_over: Vec<(Region, Findings)> = Vec::new();
-    for location in asked {
-        let (selections, mut findings) = match unknown_region(input, location) {
-            Some(finding) => (Selections::new(), finding),
-            None => select_all(input, location),
-        };
-        if !findings.diagnostics.has_errors() {
-            note_passed_over(passed_over, &mut findings);
-            return Some((location.clone(), selections, findings));
-        }
-        passed_over.push((location.clone(), findings));
-    }
-    // Nothing fits anywhere: what is wrong in the preferred region helps most.
-    let mut all = passed_over.into_iter();
-    let (location, mut findings) = all.next()?;
-    for (other, why) in all {
-        let reason = why.diagnostics.iter().find(|finding| finding.severity == Severity::Error);
-        let message = reason.map_or_else(String::new, |finding| format!("in {other}: {}", finding.message));
-        findings.diagnostics.push(Diagnostic::new(Code::LocationPassedOver, At::Value(SpecPath::of(&["location"])), message));
-    }
-    Some((location, Selections::new(), findings))
-}
-
-fn unknown_region(input: Input<'_>, location: &Region) -> Option<Findings> {
-    if input.catalog.region(location).is_some() {
-        return None;
-    }
-    let mut findings = Findings::default();
-    let names = input.catalog.regions().iter().map(|region| region.name.as_str());
-    let mut finding = Diagnostic::new(
-        Code::LocationUnknown,
-        At::Value(SpecPath::of(&["location"])),
-        format!("the catalogue has no region `{location}`"),
+    let changes = diff::run(
+        &desired,
+        input.live,
+        &input.options.permissions,
+        input.catalog,
     );
-    if let Some(near) = model::suggest::nearest(location.as_str(), names) {
-        finding = finding.with_help(format!("did you mean `{near}`?"));
-    }
-    findings.diagnostics.push(finding);
-    Some(findings)
-}
-
-fn note_passed_over(passed_over: Vec<(Region, Findings)>, findings: &mut Findings) {
-    for (location, why) in passed_over {
-        for finding in why.diagnostics.iter().filter(|finding| finding.severity == Severity::Error) {
-            let message = format!("{location} is passed over: {}", finding.message);
-            findings.diagnostics.push(Diagnostic::new(Code::LocationPassedOver, finding.at.clone(), message));
-        }
-    }
-}
-
-fn select_all(input: Input<'_>, location: &Region) -> (Selections, Findings) {
-    let mut findings = Findings::default();
-    let mut selections = Selections::new();
-    for (name, pool) in &input.spec.pools {
-        let context = Context {
-            spec: input.spec,
-            name,
-            pool,
-            catalog: input.catalog,
-            live: input.live,
+    Some(
+        Assembly {
+            input,
             location,
-            reselect: input.options.reselect,
-        };
-        let (selection, found) = select::select(context);
-        findings.extend(found);
-        selections.extend(selection.map(|selection| (name.clone(), selection)));
-    }
-    (selections, findings)
-}
-
-/// Where the stack's network or nodes are.
-fn live_location(live: &Live) -> Option<Region> {
-    let ours = live.resources.iter().filter(|resource| resource.address().is_some());
-    ours.filter_map(|resource| match &resource.resource.as_ref()?.properties {
-        Properties::VirtualMachine(vm) => Some((0, &vm.location)),
-        Properties::VirtualNetwork(network) => Some((1, &network.location)),
-        Properties::Disk(disk) => Some((2, &disk.location)),
-        Properties::NetworkSecurityGroup(group) => Some((3, &group.location)),
-        Properties::PublicIpAddress(address) => Some((3, &address.location)),
-        Properties::NatGateway(gateway) => Some((3, &gateway.location)),
-        Properties::SshPublicKey(key) => Some((3, &key.location)),
-        Properties::ResourceGroup(group) => Some((4, &group.location)),
-        Properties::Subnet(_) => None,
-    })
-    .min()
-    .map(|(_, location)| location.clone())
+            selections,
+            desired,
+        }
+        .assemble(changes, findings),
+    )
 }
 
 /// Keys of the spec, else the one that the live key resource has.
@@ -218,10 +145,21 @@ fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
     if let Some(keys) = &input.options.ssh_keys {
         return Some(keys.clone());
     }
-    let mut ours = input.live.resources.iter().filter(|resource| resource.address() == Some(&Address::ssh_key()));
-    ours.find_map(|resource| match &resource.resource.as_ref()?.properties {
-        Properties::SshPublicKey(key) => key.public_key.value().map(|key| vec![key.clone()]),
-        _ => None,
+    let mut ours = input
+        .live
+        .resources
+        .iter()
+        .filter(|resource| resource.address() == Some(&Address::ssh_key()));
+    ours.find_map(|resource| {
+        Some(vec![
+            resource
+                .resource
+                .as_ref()?
+                .ssh_public_key()?
+                .public_key
+                .value()?
+                .clone(),
+        ])
     })
 }
 
@@ -234,14 +172,19 @@ struct Assembly<'a> {
 
 impl Assembly<'_> {
     fn assemble(self, changes: Changes, findings: &mut Findings) -> Plan {
-        let Input { spec, catalog, live, options } = self.input;
+        let Input {
+            spec,
+            catalog,
+            live,
+            options,
+        } = self.input;
         findings.diagnostics.extend(changes.diagnostics);
         let steps = order::run(changes.steps, live);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
         self.note_unknown_facts(findings);
         let cost = self.cost();
-        check_cost(&cost, spec.budget.as_ref(), spec, findings);
+        cost::check(&cost, spec, findings);
         Plan {
             format_version: FORMAT_VERSION.to_owned(),
             tensorform_version: options.tool_version.clone(),
@@ -264,7 +207,11 @@ impl Assembly<'_> {
             has_changes: steps.iter().any(|step| step.action.writes()),
             complete: live.unread.is_empty(),
             counts: Plan::count(&steps),
-            pools: self.selections.iter().filter_map(|(name, chosen)| Some((name.clone(), self.pool(name, chosen)?))).collect(),
+            pools: self
+                .selections
+                .iter()
+                .filter_map(|(name, chosen)| Some((name.clone(), self.pool(name, chosen)?)))
+                .collect(),
             steps,
             quota,
             cost,
@@ -281,7 +228,10 @@ impl Assembly<'_> {
             count: chosen.count,
             image: PoolImage {
                 kind: chosen.image_kind.clone(),
-                urn: format!("{}:{}:{}:{}", image.publisher, image.offer, image.sku, image.version),
+                urn: format!(
+                    "{}:{}:{}:{}",
+                    image.publisher, image.offer, image.sku, image.version
+                ),
             },
             priority: match pool.priority {
                 Priority::Regular => "regular",
@@ -311,7 +261,10 @@ impl Assembly<'_> {
             })
         });
         let stopped = |desired: &Desired| {
-            let live = live.resources.iter().find(|resource| resource.id == desired.id);
+            let live = live
+                .resources
+                .iter()
+                .find(|resource| resource.id == desired.id);
             live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
         };
         let after = self.desired.iter().map(|desired| cost::Item {
@@ -325,63 +278,35 @@ impl Assembly<'_> {
     /// Offline, what belongs to one subscription is unknown: said once.
     fn note_unknown_facts(&self, findings: &mut Findings) {
         if self.input.options.mode == Mode::Offline && !self.input.options.destroy {
-            let message = "offline: quota, restrictions and image versions of the subscription are unknown";
+            let message =
+                "offline: quota, restrictions and image versions of the subscription are unknown";
             let finding = Diagnostic::new(Code::OfflineUnknowns, At::Nowhere, message);
-            findings.diagnostics.push(finding.with_help("plan without `--offline` to check them"));
+            findings
+                .diagnostics
+                .push(finding.with_help("plan without `--offline` to check them"));
             return;
         }
         for (region, answer) in &self.input.live.facts.sizes {
             if let model::live::Answer::Unknown { reason } = answer {
-                let message = format!("which sizes the subscription may use in {region} could not be read: {reason}");
-                findings.diagnostics.push(Diagnostic::new(Code::SizesUnknown, At::Nowhere, message));
+                let message = format!(
+                    "which sizes the subscription may use in {region} could not be read: {reason}"
+                );
+                findings.diagnostics.push(Diagnostic::new(
+                    Code::SizesUnknown,
+                    At::Nowhere,
+                    message,
+                ));
             }
         }
         for unread in &self.input.live.unread {
-            let message = format!("the plan is incomplete: {} could not be read: {}", unread.what, unread.reason);
+            let message = format!(
+                "the plan is incomplete: {} could not be read: {}",
+                unread.what, unread.reason
+            );
             let finding = Diagnostic::new(Code::PlanIncomplete, At::Nowhere, message);
-            findings.diagnostics.push(finding.with_help("an incomplete plan cannot be applied"));
+            findings
+                .diagnostics
+                .push(finding.with_help("an incomplete plan cannot be applied"));
         }
     }
-}
-
-fn check_cost(cost: &Cost, budget: Option<&Budget>, spec: &Spec, findings: &mut Findings) {
-    for line in cost.lines.iter().filter(|line| !line.known) {
-        let message = format!("`{}` ({}) has no price in the catalogue: totals are \"at least\"", line.item, line.meter);
-        findings.diagnostics.push(Diagnostic::new(Code::PriceUnknown, at_pool(&line.address), message));
-    }
-    let Some(budget) = budget else { return };
-    let spot = spec.pools.values().any(|pool| matches!(pool.priority, Priority::Spot(_)));
-    let limits = [
-        ("hourly", budget.hourly, cost.after.hourly_micros),
-        ("monthly", budget.monthly, cost.after.monthly_micros),
-    ];
-    for (key, limit, total) in limits {
-        let limit = limit.and_then(|limit| Micros::from_price(limit, Decimal::ONE));
-        if let Some(limit) = limit.filter(|limit| total > *limit) {
-            findings.diagnostics.push(over_budget(cost, budget, key, limit, total));
-        } else if limit.is_some() && spot {
-            let message = format!("the {key} budget is met with spot prices, which change at any time");
-            findings.diagnostics.push(Diagnostic::new(Code::BudgetOnSpot, At::Value(SpecPath::of(&["budget", key])), message));
-        }
-    }
-}
-
-fn over_budget(cost: &Cost, budget: &Budget, key: &str, limit: Micros, total: Micros) -> Diagnostic {
-    let at_least = if cost.complete { "" } else { "at least " };
-    let excess = total.saturating_sub(limit);
-    let message = format!(
-        "the stack costs {at_least}{total} {} {key}, {excess} more than the budget of {limit}",
-        cost.currency
-    );
-    let severity = match budget.on_exceed {
-        OnExceed::Error => Severity::Error,
-        OnExceed::Warn => Severity::Warning,
-    };
-    Diagnostic::new(Code::OverBudget, At::Value(SpecPath::of(&["budget", key])), message)
-        .with_severity(severity)
-        .with_help("use fewer nodes or a cheaper size, or raise the budget")
-}
-
-fn at_pool(address: &str) -> At {
-    address.parse::<Address>().map_or(At::Nowhere, At::Resource)
 }

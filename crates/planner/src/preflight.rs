@@ -10,7 +10,7 @@ use model::{
     diag::{At, Code, Diagnostic, SpecPath},
     live::{Answer, Live, Mode, Question, UsageFact},
     plan::{Action, QuotaLine, Step},
-    resource::{Properties, VmPriority},
+    resource::{Resource, ResourceKind, VmPriority},
     units::Region,
 };
 
@@ -34,24 +34,55 @@ struct Demand {
 }
 
 /// The quota lines of a plan, with a finding for each counter that does not suffice.
-pub(crate) fn quota(steps: &[Step], catalog: &Catalog, live: &Live, mode: Mode, location: &Region) -> (Vec<QuotaLine>, Findings) {
+pub(crate) fn quota(
+    steps: &[Step],
+    catalog: &Catalog,
+    live: &Live,
+    mode: Mode,
+    location: &Region,
+) -> (Vec<QuotaLine>, Findings) {
     let mut findings = Findings::default();
     let demand = demand(steps, catalog);
     let mut lines = Vec::new();
     if !demand.compute.is_empty() {
-        let needed: BTreeMap<&str, (i64, Option<&str>)> =
-            demand.compute.iter().map(|(name, (needed, pool))| (name.as_str(), (*needed, pool.as_deref()))).collect();
+        let needed: BTreeMap<&str, (i64, Option<&str>)> = demand
+            .compute
+            .iter()
+            .map(|(name, (needed, pool))| (name.as_str(), (*needed, pool.as_deref())))
+            .collect();
         let counters = live.facts.compute_quota.get(location);
-        check(&needed, counters, Question::ComputeQuota(location.clone()), mode, location, &mut lines, &mut findings);
+        check(
+            &needed,
+            counters,
+            Question::ComputeQuota(location.clone()),
+            mode,
+            location,
+            &mut lines,
+            &mut findings,
+        );
     }
     if !demand.network.is_empty() {
-        let needed = demand.network.iter().map(|(name, needed)| (name.as_str(), (*needed, None))).collect();
+        let needed = demand
+            .network
+            .iter()
+            .map(|(name, needed)| (name.as_str(), (*needed, None)))
+            .collect();
         let counters = live.facts.network_quota.get(location);
-        check(&needed, counters, Question::NetworkQuota(location.clone()), mode, location, &mut lines, &mut findings);
+        check(
+            &needed,
+            counters,
+            Question::NetworkQuota(location.clone()),
+            mode,
+            location,
+            &mut lines,
+            &mut findings,
+        );
     }
     for size in demand.unknown {
         let message = format!("the catalogue does not know `{size}`, so its quota is not checked");
-        findings.diagnostics.push(Diagnostic::new(Code::QuotaUnknown, At::Nowhere, message));
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::QuotaUnknown, At::Nowhere, message));
     }
     (lines, findings)
 }
@@ -59,34 +90,46 @@ pub(crate) fn quota(steps: &[Step], catalog: &Catalog, live: &Live, mode: Mode, 
 fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
     let mut demand = Demand::default();
     for step in steps.iter().filter(|step| step.action == Action::Create) {
-        match step.after.as_ref().map(|after| &after.properties) {
-            Some(Properties::VirtualMachine(vm)) => {
-                let Some(size) = catalog.size(&vm.size) else {
-                    demand.unknown.push(vm.size.to_string());
-                    continue;
-                };
-                let pool = step.address.pool_name().map(ToOwned::to_owned);
-                let vcpus = i64::from(size.vcpus);
-                let mut add = |name: &str, amount: i64| {
-                    let entry = demand.compute.entry(name.to_owned()).or_insert((0, pool.clone()));
-                    entry.0 += amount;
-                };
-                add(MACHINES, 1);
-                match (&vm.priority, &size.family) {
-                    (VmPriority::Spot { .. }, _) => add(SPOT_VCPUS, vcpus),
-                    (VmPriority::Regular, family) => {
-                        add(REGIONAL_VCPUS, vcpus);
-                        if let Some(family) = family {
-                            add(family.as_str(), vcpus);
-                        }
-                    }
+        if step.kind == ResourceKind::PublicIpAddress {
+            *demand
+                .network
+                .entry(STANDARD_ADDRESSES.to_owned())
+                .or_default() += 1;
+        }
+        let Some(vm) = step.after.as_ref().and_then(Resource::virtual_machine) else {
+            continue;
+        };
+        let Some(size) = catalog.size(&vm.size) else {
+            demand.unknown.push(vm.size.to_string());
+            continue;
+        };
+        let pool = step.address.pool_name();
+        let vcpus = i64::from(size.vcpus);
+        demand.add(MACHINES, 1, pool);
+        match vm.priority {
+            VmPriority::Spot { .. } => demand.add(SPOT_VCPUS, vcpus, pool),
+            VmPriority::Regular => {
+                demand.add(REGIONAL_VCPUS, vcpus, pool);
+                if let Some(family) = &size.family {
+                    let counter = catalog
+                        .quota_family(family)
+                        .map_or(family, |row| &row.usage_name);
+                    demand.add(counter.as_str(), vcpus, pool);
                 }
             }
-            Some(Properties::PublicIpAddress(_)) => *demand.network.entry(STANDARD_ADDRESSES.to_owned()).or_default() += 1,
-            _ => {}
         }
     }
     demand
+}
+
+impl Demand {
+    fn add(&mut self, counter: &str, amount: i64, pool: Option<&str>) {
+        let entry = self
+            .compute
+            .entry(counter.to_owned())
+            .or_insert_with(|| (0, pool.map(ToOwned::to_owned)));
+        entry.0 += amount;
+    }
 }
 
 fn check(
@@ -106,12 +149,16 @@ fn check(
     {
         let message = format!("quota in {location} could not be read: {reason}");
         let help = "the plan may fail at apply; reading quota needs the Reader role";
-        findings.diagnostics.push(Diagnostic::new(Code::QuotaUnknown, At::Nowhere, message).with_help(help));
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::QuotaUnknown, At::Nowhere, message).with_help(help));
     }
     for (name, (needed, pool)) in needed {
-        let counter = counters
-            .and_then(Answer::known)
-            .and_then(|counters| counters.iter().find(|counter| counter.name.eq_ignore_ascii_case(name)));
+        let counter = counters.and_then(Answer::known).and_then(|counters| {
+            counters
+                .iter()
+                .find(|counter| counter.name.eq_ignore_ascii_case(name))
+        });
         let line = line(name, *needed, counter, location);
         if line.ok == Some(false) {
             findings.diagnostics.push(short(&line, counter, *pool));
@@ -129,7 +176,9 @@ fn line(name: &str, needed: i64, counter: Option<&UsageFact>, location: &Region)
         used: counter.map(|counter| counter.used),
         needed,
         after,
-        ok: counter.zip(after).map(|(counter, after)| after <= counter.limit),
+        ok: counter
+            .zip(after)
+            .map(|(counter, after)| after <= counter.limit),
     }
 }
 
@@ -143,8 +192,14 @@ fn short(line: &QuotaLine, counter: Option<&UsageFact>, pool: Option<&str>) -> D
         line.needed,
         used.saturating_add(line.needed).saturating_sub(limit),
     );
-    let at = pool.map_or(At::Nowhere, |pool| At::Value(SpecPath::pool(pool, &["count"])));
+    let at = pool.map_or(At::Nowhere, |pool| {
+        At::Value(SpecPath::pool(pool, &["count"]))
+    });
     Diagnostic::new(Code::QuotaShort, at, message)
-        .with_help(format!("ask for a limit of at least {} in {}", used.saturating_add(line.needed), line.location))
+        .with_help(format!(
+            "ask for a limit of at least {} in {}",
+            used.saturating_add(line.needed),
+            line.location
+        ))
         .with_help("or use fewer nodes, another size, or another location")
 }

@@ -15,7 +15,10 @@ impl Resource {
     pub fn attributes(&self) -> Attributes {
         let mut attributes = flatten(&self.properties.document());
         if self.kind().takes_tags() {
-            let tags = self.tags.iter().map(|(name, value)| (format!("tags.{}", name.key()), Value::from(value.as_str())));
+            let tags = self
+                .tags
+                .iter()
+                .map(|(name, value)| (format!("tags.{}", name.key()), Value::from(value.as_str())));
             attributes.extend(tags);
         }
         attributes

@@ -43,9 +43,21 @@ pub(crate) fn priced(location: &Region, kind: DiskType, size_gb: u32, catalog: &
         Some(tier) => {
             let meter = format!("disk.{product}.{letter}{tier}.lrs");
             let row = catalog.item_price(location, &meter);
-            Priced::of_row(CostKind::Disk, format!("{words} {letter}{tier}"), &meter, row, Decimal::ONE)
+            Priced::of_row(
+                CostKind::Disk,
+                format!("{words} {letter}{tier}"),
+                &meter,
+                row,
+                Decimal::ONE,
+            )
         }
-        None => Priced::of_row(CostKind::Disk, format!("{words} {size_gb} GiB"), "disk tier", None, Decimal::ONE),
+        None => Priced::of_row(
+            CostKind::Disk,
+            format!("{words} {size_gb} GiB"),
+            "disk tier",
+            None,
+            Decimal::ONE,
+        ),
     }
 }
 
@@ -58,8 +70,15 @@ fn premium_v2(location: &Region, size_gb: u32, catalog: &Catalog) -> Priced {
 
 /// The tier that a size is billed as: the next larger one.
 fn tier(kind: DiskType, size_gb: u32) -> Option<u32> {
-    let smallest = if kind == DiskType::StandardHdd { SMALLEST_HDD_TIER } else { 1 };
-    TIERS.iter().find(|(tier, holds)| *tier >= smallest && *holds >= size_gb).map(|(tier, _)| *tier)
+    let smallest = if kind == DiskType::StandardHdd {
+        SMALLEST_HDD_TIER
+    } else {
+        1
+    };
+    TIERS
+        .iter()
+        .find(|(tier, holds)| *tier >= smallest && *holds >= size_gb)
+        .map(|(tier, _)| *tier)
 }
 
 #[cfg(test)]
@@ -68,7 +87,9 @@ mod tests {
 
     #[test]
     fn a_disk_is_billed_as_the_next_larger_tier() {
-        let check = |kind: DiskType, size: u32, expected: Option<u32>| assert_eq!(tier(kind, size), expected, "{size}");
+        let check = |kind: DiskType, size: u32, expected: Option<u32>| {
+            assert_eq!(tier(kind, size), expected, "{size}");
+        };
         check(DiskType::Premium, 1, Some(1));
         check(DiskType::Premium, 128, Some(10));
         check(DiskType::Premium, 129, Some(15));

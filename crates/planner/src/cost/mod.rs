@@ -5,6 +5,8 @@
 
 pub mod disk;
 
+mod check;
+
 use std::collections::BTreeMap;
 
 use model::{
@@ -15,6 +17,8 @@ use model::{
     units::{HOURS_PER_MONTH, Micros, Region},
 };
 use rust_decimal::Decimal;
+
+pub(crate) use self::check::check;
 
 /// The currency of the embedded price rows.
 pub const CURRENCY: &str = "USD";
@@ -51,9 +55,15 @@ pub fn compare<'a>(
 
 fn total(lines: &[CostLine]) -> Total {
     let sum = |of: fn(&CostLine) -> Option<Micros>| {
-        lines.iter().filter_map(of).fold(Micros::default(), Micros::saturating_add)
+        lines
+            .iter()
+            .filter_map(of)
+            .fold(Micros::default(), Micros::saturating_add)
     };
-    Total { hourly_micros: sum(|line| line.hourly_micros), monthly_micros: sum(|line| line.monthly_micros) }
+    Total {
+        hourly_micros: sum(|line| line.hourly_micros),
+        monthly_micros: sum(|line| line.monthly_micros),
+    }
 }
 
 /// The lines for some items: equal things of one pool are one line.
@@ -62,12 +72,21 @@ fn lines<'a>(items: impl IntoIterator<Item = Item<'a>>, catalog: &Catalog) -> Ve
     for item in items {
         for priced in priced(item, catalog) {
             let pool = item.address.pool_name();
-            let address = pool.map_or_else(|| item.address.to_string(), |pool| format!("pool.{pool}"));
-            let key = (address, priced.kind, priced.item.clone(), priced.meter.clone());
+            let address =
+                pool.map_or_else(|| item.address.to_string(), |pool| format!("pool.{pool}"));
+            let key = (
+                address,
+                priced.kind,
+                priced.item.clone(),
+                priced.meter.clone(),
+            );
             grouped.entry(key).or_insert_with(|| (0, priced)).0 += 1;
         }
     }
-    grouped.into_iter().map(|((address, ..), (quantity, priced))| priced.line(address, quantity)).collect()
+    grouped
+        .into_iter()
+        .map(|((address, ..), (quantity, priced))| priced.line(address, quantity))
+        .collect()
 }
 
 /// One thing with its price, where there is one.
@@ -89,7 +108,13 @@ struct Price {
 
 impl Priced {
     /// A thing whose price an item row may give, times an amount such as GiB.
-    fn of_row(kind: CostKind, item: String, meter: &str, row: Option<&ItemPrice>, amount: Decimal) -> Self {
+    fn of_row(
+        kind: CostKind,
+        item: String,
+        meter: &str,
+        row: Option<&ItemPrice>,
+        amount: Decimal,
+    ) -> Self {
         let price = row.and_then(|row| {
             let monthly = match row.unit {
                 PriceUnit::Hour | PriceUnit::GibHour => false,
@@ -102,24 +127,47 @@ impl Priced {
                 | PriceUnit::Gb
                 | PriceUnit::TenThousandOperations => return None,
             };
-            let flags = if row.confidence == "recorded" { Vec::new() } else { vec![row.confidence.clone()] };
+            let flags = if row.confidence == "recorded" {
+                Vec::new()
+            } else {
+                vec![row.confidence.clone()]
+            };
             let amount = row.price.checked_mul(amount)?;
-            Some(Price { amount, monthly, as_of: row.as_of.clone(), source: row.source.clone(), flags })
+            Some(Price {
+                amount,
+                monthly,
+                as_of: row.as_of.to_string(),
+                source: row.source.to_string(),
+                flags,
+            })
         });
-        Self { kind, item, meter: meter.to_owned(), price }
+        Self {
+            kind,
+            item,
+            meter: meter.to_owned(),
+            price,
+        }
     }
 
     fn line(self, address: String, quantity: u32) -> CostLine {
         let hours = Decimal::from(HOURS_PER_MONTH);
         let count = Decimal::from(quantity);
-        let Self { kind, item, meter, price } = self;
+        let Self {
+            kind,
+            item,
+            meter,
+            price,
+        } = self;
         let (mut hourly, mut monthly, mut unit_hourly, mut unit_monthly) = (None, None, None, None);
         if let Some(price) = &price {
             let text = Some(price.amount.normalize().to_string());
             if price.monthly {
                 unit_monthly = text;
                 monthly = Micros::from_price(price.amount, count);
-                hourly = price.amount.checked_div(hours).and_then(|amount| Micros::from_price(amount, count));
+                hourly = price
+                    .amount
+                    .checked_div(hours)
+                    .and_then(|amount| Micros::from_price(amount, count));
             } else {
                 unit_hourly = text;
                 hourly = Micros::from_price(price.amount, count);
@@ -147,17 +195,37 @@ impl Priced {
 fn priced(item: Item<'_>, catalog: &Catalog) -> Vec<Priced> {
     match &item.resource.properties {
         Properties::VirtualMachine(vm) => {
-            let mut all = vec![disk::priced(&vm.location, vm.os_disk.disk_type, vm.os_disk.size_gb, catalog)];
+            let mut all = vec![disk::priced(
+                &vm.location,
+                vm.os_disk.disk_type,
+                vm.os_disk.size_gb,
+                catalog,
+            )];
             if item.has_hardware {
                 all.push(machine(vm, catalog));
             }
             all
         }
-        Properties::Disk(data) => vec![disk::priced(&data.location, data.disk_type, data.size_gb, catalog)],
-        Properties::NatGateway(gateway) => vec![network(&gateway.location, "NAT gateway", "nat_gateway.hour", catalog)],
+        Properties::Disk(data) => vec![disk::priced(
+            &data.location,
+            data.disk_type,
+            data.size_gb,
+            catalog,
+        )],
+        Properties::NatGateway(gateway) => vec![network(
+            &gateway.location,
+            "NAT gateway",
+            "nat_gateway.hour",
+            catalog,
+        )],
         Properties::PublicIpAddress(address) => {
             let meter = "public_ip.standard.static.hour";
-            vec![network(&address.location, "Standard public IP address", meter, catalog)]
+            vec![network(
+                &address.location,
+                "Standard public IP address",
+                meter,
+                catalog,
+            )]
         }
         // These cost nothing by themselves.
         Properties::ResourceGroup(_)
@@ -182,10 +250,17 @@ fn machine(vm: &VirtualMachine, catalog: &Catalog) -> Priced {
     let price = row.zip(amount).map(|(row, amount)| Price {
         amount,
         monthly: false,
-        as_of: row.as_of.clone(),
-        source: row.source.clone(),
+        as_of: row.as_of.to_string(),
+        source: row.source.to_string(),
         flags: row.flags.clone(),
     });
-    let size = catalog.size(&vm.size).map_or_else(|| vm.size.to_string(), |size| size.name.to_string());
-    Priced { kind: CostKind::Compute, item: size, meter: meter.to_owned(), price }
+    let size = catalog
+        .size(&vm.size)
+        .map_or_else(|| vm.size.to_string(), |size| size.name.to_string());
+    Priced {
+        kind: CostKind::Compute,
+        item: size,
+        meter: meter.to_owned(),
+        price,
+    }
 }

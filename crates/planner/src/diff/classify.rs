@@ -29,23 +29,32 @@ fn table(kind: ResourceKind) -> &'static [Row] {
     match kind {
         // Where the metadata of a group is stored does not matter to what is inside.
         ResourceKind::ResourceGroup => &[("location", Class::Ignore)],
-        ResourceKind::VirtualNetwork => &[("location", Class::Refuse), ("address_space", Class::Refuse)],
+        ResourceKind::VirtualNetwork => &[
+            ("location", Class::Refuse),
+            ("address_space", Class::Refuse),
+        ],
         ResourceKind::Subnet => &[
             ("address_prefix", Class::Refuse),
             ("default_outbound_access", Class::Update),
             ("network_security_group", Class::Update),
             ("nat_gateway", Class::Update),
         ],
-        ResourceKind::NetworkSecurityGroup => &[("location", Class::Refuse), ("rules.*", Class::Update)],
-        ResourceKind::PublicIpAddress => {
-            &[("location", Class::Refuse), ("sku", Class::Refuse), ("allocation", Class::Refuse)]
+        ResourceKind::NetworkSecurityGroup => {
+            &[("location", Class::Refuse), ("rules.*", Class::Update)]
         }
+        ResourceKind::PublicIpAddress => &[
+            ("location", Class::Refuse),
+            ("sku", Class::Refuse),
+            ("allocation", Class::Refuse),
+        ],
         ResourceKind::NatGateway => &[
             ("location", Class::Refuse),
             ("public_ips", Class::Update),
             ("idle_timeout_minutes", Class::Update),
         ],
-        ResourceKind::SshPublicKey => &[("location", Class::Replace), ("public_key", Class::Update)],
+        ResourceKind::SshPublicKey => {
+            &[("location", Class::Replace), ("public_key", Class::Update)]
+        }
         // A data disk is never made anew: that would lose what is on it.
         ResourceKind::Disk => &[
             ("location", Class::Refuse),
@@ -91,5 +100,8 @@ pub fn class(kind: ResourceKind, path: &str) -> Option<Class> {
         Some(beginning) => path.starts_with(beginning),
         None => path == name,
     };
-    table(kind).iter().find(|(name, _)| matches(name)).map(|(_, class)| *class)
+    table(kind)
+        .iter()
+        .find(|(name, _)| matches(name))
+        .map(|(_, class)| *class)
 }

@@ -31,15 +31,25 @@ pub(super) fn differences(live: &Resource, desired: &Resource) -> Vec<Difference
             continue;
         }
         let class = classify::class(desired.kind(), path).unwrap_or(Class::Refuse);
-        let (old, new) = (old.cloned().unwrap_or_default(), new.cloned().unwrap_or_default());
+        let (old, new) = (
+            old.cloned().unwrap_or_default(),
+            new.cloned().unwrap_or_default(),
+        );
         if class != Class::Ignore && !attributes::same(path, &old, &new) {
-            differences.push(Difference { path: path.clone(), before: old, after: new, class });
+            differences.push(Difference {
+                path: path.clone(),
+                before: old,
+                after: new,
+                class,
+            });
         }
     }
     differences
 }
 
 fn is_foreign_tag(path: &str, desired: bool) -> bool {
-    let Some(name) = path.strip_prefix("tags.") else { return false };
+    let Some(name) = path.strip_prefix("tags.") else {
+        return false;
+    };
     !desired && !name.eq_ignore_ascii_case(model::resource::tags::PROTECT)
 }

@@ -6,6 +6,8 @@ mod compare;
 
 mod decide;
 
+mod existing;
+
 mod leftover;
 
 pub(crate) use self::leftover::references;
@@ -49,9 +51,18 @@ pub struct Index<'a> {
 impl<'a> Index<'a> {
     /// Of everything that was read.
     pub fn new(live: &'a Live) -> Self {
-        let by_id = live.resources.iter().map(|resource| (&resource.id, resource)).collect();
-        let addressed = live.resources.iter().filter(|resource| is_of_stack(resource));
-        let by_address = addressed.filter_map(|resource| Some((resource.address()?, resource))).collect();
+        let by_id = live
+            .resources
+            .iter()
+            .map(|resource| (&resource.id, resource))
+            .collect();
+        let addressed = live
+            .resources
+            .iter()
+            .filter(|resource| is_of_stack(resource));
+        let by_address = addressed
+            .filter_map(|resource| Some((resource.address()?, resource)))
+            .collect();
         Self { by_id, by_address }
     }
 
@@ -72,7 +83,12 @@ fn is_of_stack(resource: &LiveResource) -> bool {
 }
 
 /// The steps from live to desired, deletions of what is not desired any more included.
-pub fn run(desired: &[Desired], live: &Live, permissions: &Permissions, catalog: &model::catalog::Catalog) -> Changes {
+pub fn run(
+    desired: &[Desired],
+    live: &Live,
+    permissions: &Permissions,
+    catalog: &model::catalog::Catalog,
+) -> Changes {
     let index = Index::new(live);
     let mut changes = Changes::default();
     for resource in desired {
@@ -104,5 +120,9 @@ fn stronger(one: Action, other: Action) -> Action {
         Action::Replace => 4,
         Action::Create | Action::Repair | Action::Start | Action::Delete => 5,
     };
-    if strength(other) > strength(one) { other } else { one }
+    if strength(other) > strength(one) {
+        other
+    } else {
+        one
+    }
 }

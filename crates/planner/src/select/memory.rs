@@ -37,37 +37,69 @@ impl Demand {
         let times = |bytes: u64| parameters.checked_mul(bytes);
         match (stage, model.method) {
             (Stage::Training, Method::Full) => Some(Self {
-                weights: times(if model.precision == Precision::Fp32 { 4 } else { 2 })?,
-                gradients: Some(times(if model.precision == Precision::Fp32 { 4 } else { 2 })?),
+                weights: times(if model.precision == Precision::Fp32 {
+                    4
+                } else {
+                    2
+                })?,
+                gradients: Some(times(if model.precision == Precision::Fp32 {
+                    4
+                } else {
+                    2
+                })?),
                 // Adam: two moments in 32 bits, and 32-bit master weights beside narrower ones.
-                optimizer: Some(times(if model.precision == Precision::Fp32 { 8 } else { 12 })?),
+                optimizer: Some(times(if model.precision == Precision::Fp32 {
+                    8
+                } else {
+                    12
+                })?),
                 overhead: None,
             }),
-            (Stage::Training, Method::Lora) => {
-                Some(Self { weights: weights(parameters, model.precision)?, gradients: None, optimizer: None, overhead: None })
-            }
+            (Stage::Training, Method::Lora) => Some(Self {
+                weights: weights(parameters, model.precision)?,
+                gradients: None,
+                optimizer: None,
+                overhead: None,
+            }),
             (Stage::Training, Method::Qlora) => {
                 let weights = percent(parameters / 2, 100 + QUANTISED_EXTRA_PERCENT)?;
-                Some(Self { weights, gradients: None, optimizer: None, overhead: None })
+                Some(Self {
+                    weights,
+                    gradients: None,
+                    optimizer: None,
+                    overhead: None,
+                })
             }
             (Stage::Inference, _) => {
                 let weights = weights(parameters, model.precision)?;
                 let overhead = Some(percent(weights, SERVING_OVERHEAD_PERCENT)?);
-                Some(Self { weights, gradients: None, optimizer: None, overhead })
+                Some(Self {
+                    weights,
+                    gradients: None,
+                    optimizer: None,
+                    overhead,
+                })
             }
         }
     }
 
     /// All known terms.
     pub fn bytes(self) -> u64 {
-        let terms = [Some(self.weights), self.gradients, self.optimizer, self.overhead];
+        let terms = [
+            Some(self.weights),
+            self.gradients,
+            self.optimizer,
+            self.overhead,
+        ];
         terms.into_iter().flatten().fold(0, u64::saturating_add)
     }
 
     /// The fewest whole GPUs of this nameplate memory that hold it.
     pub fn gpus(self, memory_gb: u32) -> u32 {
         let usable = usable_bytes(memory_gb).max(1);
-        u32::try_from(self.bytes().div_ceil(usable)).unwrap_or(u32::MAX).max(1)
+        u32::try_from(self.bytes().div_ceil(usable))
+            .unwrap_or(u32::MAX)
+            .max(1)
     }
 
     /// The fewest VMs of a size that hold it; `None` for sizes without GPUs.
@@ -145,13 +177,27 @@ mod tests {
             let demand = demand(70_600_000_000, Stage::Training, Method::Full, precision);
             assert_eq!(demand.bytes(), 16 * 70_600_000_000, "{precision:?}");
         }
-        let demand = demand(70_600_000_000, Stage::Training, Method::Full, Precision::Bf16);
-        assert_eq!(demand.gpus(80), 16, "16 H100 hold the states of 70.6B, without activations");
+        let demand = demand(
+            70_600_000_000,
+            Stage::Training,
+            Method::Full,
+            Precision::Bf16,
+        );
+        assert_eq!(
+            demand.gpus(80),
+            16,
+            "16 H100 hold the states of 70.6B, without activations"
+        );
     }
 
     #[test]
     fn serving_takes_weights_and_overhead() {
-        let demand = demand(70_600_000_000, Stage::Inference, Method::Full, Precision::Fp8);
+        let demand = demand(
+            70_600_000_000,
+            Stage::Inference,
+            Method::Full,
+            Precision::Fp8,
+        );
         assert_eq!(demand.bytes(), 81_190_000_000);
         assert_eq!(demand.gpus(94), 1);
         assert_eq!(demand.gpus(80), 2);

@@ -85,9 +85,14 @@ impl Selection {
         if let Some(kept) = self.kept.get(&index) {
             return kept.clone();
         }
-        let at = usize::try_from(index).unwrap_or(0).checked_rem(self.zones.len());
+        let at = usize::try_from(index)
+            .unwrap_or(0)
+            .checked_rem(self.zones.len());
         let zone = at.and_then(|at| self.zones.get(at).cloned());
-        NodeChoice { zone, ..self.new_node.clone() }
+        NodeChoice {
+            zone,
+            ..self.new_node.clone()
+        }
     }
 }
 

@@ -32,8 +32,12 @@ pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
     let mut findings = Findings::default();
     let nodes = sticky::nodes(context.live, context.name);
     let role = Role::of(context.pool.stage, context.pool.workload);
-    let Some(chosen) = size::choose(context, role, &nodes, &mut findings) else { return (None, findings) };
-    let Some(choice) = choose_image(context, &chosen, &mut findings) else { return (None, findings) };
+    let Some(chosen) = size::choose(context, role, &nodes, &mut findings) else {
+        return (None, findings);
+    };
+    let Some(choice) = choose_image(context, &chosen, &nodes, &mut findings) else {
+        return (None, findings);
+    };
     check_grouping(context, chosen.count, &nodes, &mut findings);
     ask(context, &chosen, &mut findings);
     let grows = chosen.new_nodes > 0;
@@ -42,7 +46,11 @@ pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
         image: image::resolve(context, &chosen.size, &choice, grows, &mut findings),
         zone: None,
         os_disk_gb: os_disk_gb(context, &choice, &mut findings),
-        os_disk_type: context.pool.disks.os_type.unwrap_or_else(|| os_disk_type(&chosen.size)),
+        os_disk_type: context
+            .pool
+            .disks
+            .os_type
+            .unwrap_or_else(|| os_disk_type(&chosen.size)),
         os_disk_name: None,
         security: security(context, &chosen.size, &mut findings),
     };
@@ -68,13 +76,28 @@ fn at(context: Context<'_>, key: &str) -> At {
     At::Value(SpecPath::pool(context.name, &[key]))
 }
 
-fn choose_image(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Option<Choice> {
+fn choose_image(
+    context: Context<'_>,
+    chosen: &Chosen,
+    nodes: &Nodes<'_>,
+    findings: &mut Findings,
+) -> Option<Choice> {
+    if !chosen.listed {
+        let (_, (_, vm)) = nodes.first_key_value()?;
+        return Some(image::of_live(&vm.image, vm.os_disk.size_gb));
+    }
     match image::choose(context, &chosen.size) {
         Ok(choice) => Some(choice),
         Err(reason) => {
-            let message = format!("no image that the spec allows runs on `{}`: {reason}", chosen.size.name);
+            let message = format!(
+                "no image that the spec allows runs on `{}`: {reason}",
+                chosen.size.name
+            );
             let help = "use `image: auto`, or a size that the image supports (`tensorform images` shows both)";
-            findings.diagnostics.push(Diagnostic::new(Code::ImageDoesNotFit, at(context, "image"), message).with_help(help));
+            findings.diagnostics.push(
+                Diagnostic::new(Code::ImageDoesNotFit, at(context, "image"), message)
+                    .with_help(help),
+            );
             None
         }
     }
@@ -82,12 +105,17 @@ fn choose_image(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) 
 
 /// A pool of many nodes is one scale set unless it already is single VMs.
 fn check_grouping(context: Context<'_>, count: u32, nodes: &Nodes<'_>, findings: &mut Findings) {
-    if context.pool.grouping == Grouping::Auto && nodes.is_empty() && count > MOST_SINGLE_VMS_BY_DEFAULT {
+    if context.pool.grouping == Grouping::Auto
+        && nodes.is_empty()
+        && count > MOST_SINGLE_VMS_BY_DEFAULT
+    {
         let message = format!(
             "{count} nodes are to be one scale set (more than {MOST_SINGLE_VMS_BY_DEFAULT}), and scale sets are not supported yet"
         );
         let help = "set `grouping: vms` to make single VMs";
-        findings.diagnostics.push(Diagnostic::new(Code::ScaleSetNeeded, at(context, "count"), message).with_help(help));
+        findings.diagnostics.push(
+            Diagnostic::new(Code::ScaleSetNeeded, at(context, "count"), message).with_help(help),
+        );
     }
 }
 
@@ -96,7 +124,10 @@ fn ask(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) {
     if chosen.new_nodes == 0 {
         return;
     }
-    for question in [Question::Sizes(context.location.clone()), Question::ComputeQuota(context.location.clone())] {
+    for question in [
+        Question::Sizes(context.location.clone()),
+        Question::ComputeQuota(context.location.clone()),
+    ] {
         if !context.live.facts.has(&question) {
             findings.questions.insert(question);
         }
@@ -104,10 +135,14 @@ fn ask(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) {
 }
 
 fn zones(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Vec<String> {
-    let zonal = context.pool.disks.data.iter().any(|disk| matches!(disk.disk_type, DiskType::PremiumV2 | DiskType::Ultra));
+    let zonal = context
+        .pool
+        .disks
+        .data
+        .iter()
+        .any(|disk| matches!(disk.disk_type, DiskType::PremiumV2 | DiskType::Ultra));
     match &context.pool.zones {
         Zones::Listed(zones) => zones.iter().map(u8::to_string).collect(),
-        Zones::None => Vec::new(),
         Zones::Auto if zonal => {
             let trial = chosen.trial(context);
             let open: Vec<String> = open_zones(&trial).into_iter().flatten().collect();
@@ -117,25 +152,39 @@ fn zones(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Vec<
                     chosen.size.name, context.location
                 );
                 let help = "use `type: premium` for the data disks, or another location";
-                findings.diagnostics.push(Diagnostic::new(Code::ZoneNeeded, at(context, "disks"), message).with_help(help));
+                findings.diagnostics.push(
+                    Diagnostic::new(Code::ZoneNeeded, at(context, "disks"), message)
+                        .with_help(help),
+                );
             }
             open
         }
-        Zones::Auto => Vec::new(),
+        Zones::None | Zones::Auto => Vec::new(),
     }
 }
 
 fn os_disk_type(size: &Size) -> DiskType {
-    if size.premium_disks == Some(true) { DiskType::Premium } else { DiskType::StandardSsd }
+    if size.premium_disks == Some(true) {
+        DiskType::Premium
+    } else {
+        DiskType::StandardSsd
+    }
 }
 
 fn os_disk_gb(context: Context<'_>, choice: &Choice, findings: &mut Findings) -> u32 {
-    let Some(asked) = context.pool.disks.os_size_gb else { return choice.os_disk_gb };
+    let Some(asked) = context.pool.disks.os_size_gb else {
+        return choice.os_disk_gb;
+    };
     if asked < choice.os_disk_floor_gb {
-        let message = format!("the image needs an OS disk of {} GiB, the spec asks for {asked}", choice.os_disk_floor_gb);
+        let message = format!(
+            "the image needs an OS disk of {} GiB, the spec asks for {asked}",
+            choice.os_disk_floor_gb
+        );
         let place = At::Value(SpecPath::pool(context.name, &["disks", "os", "size_gb"]));
         let help = format!("leave it out to get {} GiB", choice.os_disk_gb);
-        findings.diagnostics.push(Diagnostic::new(Code::ImageDoesNotFit, place, message).with_help(help));
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::ImageDoesNotFit, place, message).with_help(help));
     }
     asked
 }
@@ -144,16 +193,29 @@ fn check_disks(context: Context<'_>, size: &Size, findings: &mut Findings) {
     let disks = &context.pool.disks;
     let count = u32::try_from(disks.data.len()).unwrap_or(u32::MAX);
     if let Some(most) = size.max_data_disks.filter(|most| count > *most) {
-        let message = format!("`{}` takes {most} data disks, the spec has {count}", size.name);
+        let message = format!(
+            "`{}` takes {most} data disks, the spec has {count}",
+            size.name
+        );
         let help = "use fewer and larger disks, or a larger size";
-        findings.diagnostics.push(Diagnostic::new(Code::DisksDoNotFit, at(context, "disks"), message).with_help(help));
+        findings.diagnostics.push(
+            Diagnostic::new(Code::DisksDoNotFit, at(context, "disks"), message).with_help(help),
+        );
     }
-    let premium = |kind: DiskType| matches!(kind, DiskType::Premium | DiskType::PremiumV2 | DiskType::Ultra);
-    let asks_premium = disks.os_type.is_some_and(premium) || disks.data.iter().any(|disk| premium(disk.disk_type));
+    let premium = |kind: DiskType| {
+        matches!(
+            kind,
+            DiskType::Premium | DiskType::PremiumV2 | DiskType::Ultra
+        )
+    };
+    let asks_premium =
+        disks.os_type.is_some_and(premium) || disks.data.iter().any(|disk| premium(disk.disk_type));
     if asks_premium && size.premium_disks == Some(false) {
         let message = format!("`{}` takes no premium disks", size.name);
         let help = "use `type: standard_ssd`, or a size with premium storage";
-        findings.diagnostics.push(Diagnostic::new(Code::DisksDoNotFit, at(context, "disks"), message).with_help(help));
+        findings.diagnostics.push(
+            Diagnostic::new(Code::DisksDoNotFit, at(context, "disks"), message).with_help(help),
+        );
     }
 }
 
@@ -162,7 +224,9 @@ fn accelerated_networking(context: Context<'_>, size: &Size, findings: &mut Find
     if asked == Some(true) && size.accelerated_networking == Some(false) {
         let message = format!("`{}` has no accelerated networking", size.name);
         let place = at(context, "accelerated_networking");
-        findings.diagnostics.push(Diagnostic::new(Code::SizeLacks, place, message).with_help("use `auto`"));
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::SizeLacks, place, message).with_help("use `auto`"));
     }
     asked.unwrap_or(size.accelerated_networking == Some(true))
 }
@@ -174,24 +238,38 @@ fn security(context: Context<'_>, size: &Size, findings: &mut Findings) -> Secur
         SecurityChoice::Auto | SecurityChoice::Standard => Security::Standard,
         SecurityChoice::TrustedLaunch => {
             let family = context.catalog.image_family(&size.image_family);
-            let (support, reason) = family.map_or((TrustedLaunch::Unknown, "nothing is known of the family"), |family| {
-                (family.trusted_launch, family.reason.as_str())
-            });
+            let (support, reason) = family.map_or(
+                (TrustedLaunch::Unknown, "nothing is known of the family"),
+                |family| (family.trusted_launch, family.reason.as_str()),
+            );
             let refused = support == TrustedLaunch::Unsupported || !size.generations.contains(&2);
             if refused || support == TrustedLaunch::Unknown {
-                let verb = if refused { "does not support" } else { "is not known to support" };
+                let verb = if refused {
+                    "does not support"
+                } else {
+                    "is not known to support"
+                };
                 let message = format!("`{}` {verb} Trusted Launch: {reason}", size.name);
                 let finding = Diagnostic::new(Code::SizeLacks, at(context, "security"), message);
-                findings.diagnostics.push(finding.with_help("use `security: standard`"));
+                findings
+                    .diagnostics
+                    .push(finding.with_help("use `security: standard`"));
             }
-            Security::TrustedLaunch { secure_boot: support == TrustedLaunch::Supported && size.gpu.is_none(), vtpm: true }
+            Security::TrustedLaunch {
+                secure_boot: support == TrustedLaunch::Supported && size.gpu.is_none(),
+                vtpm: true,
+            }
         }
     }
 }
 
 fn memory(context: Context<'_>, chosen: &Chosen) -> Option<model::plan::Memory> {
     let demand = Demand::of(context.pool.model.as_ref()?, context.pool.stage)?;
-    let replica = if context.pool.stage == Stage::Inference { 1 } else { chosen.count };
+    let replica = if context.pool.stage == Stage::Inference {
+        1
+    } else {
+        chosen.count
+    };
     demand.shared_by(&chosen.size, replica)
 }
 
@@ -227,18 +305,30 @@ pub(super) fn warn_of_retirement(context: Context<'_>, size: &Size, findings: &m
     if let Lifecycle::EndOfLife { retires } = &size.lifecycle {
         let message = format!("`{}` retires on {retires}", size.name);
         let help = "plan the move to a successor; `tensorform sizes` shows current ones";
-        let finding = Diagnostic::new(Code::SizeRetires, at(context, "size"), message).with_help(help);
-        findings.diagnostics.push(finding.with_severity(Severity::Warning));
+        let finding =
+            Diagnostic::new(Code::SizeRetires, at(context, "size"), message).with_help(help);
+        findings
+            .diagnostics
+            .push(finding.with_severity(Severity::Warning));
     }
 }
 
 /// What a chosen size shows of the others.
 pub(super) fn kept_count(candidates: &[Candidate]) -> usize {
-    candidates.iter().filter(|candidate| candidate.rank.is_some()).count()
+    candidates
+        .iter()
+        .filter(|candidate| candidate.rank.is_some())
+        .count()
 }
 
 impl Chosen {
     fn trial<'a>(&'a self, context: Context<'a>) -> Trial<'a> {
-        Trial { context, role: self.role, size: &self.size, count: Some(self.count), new_nodes: self.new_nodes }
+        Trial {
+            context,
+            role: self.role,
+            size: &self.size,
+            count: Some(self.count),
+            new_nodes: self.new_nodes,
+        }
     }
 }

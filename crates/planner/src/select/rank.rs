@@ -31,7 +31,9 @@ pub fn key(trial: &Trial<'_>) -> Key {
         },
         // A model of known size is served by the smallest GPUs that hold it (A17);
         // otherwise by the newest ones (A18).
-        Role::InferenceGpu if demand.is_some() => (inference_class(trial), [gpu_memory(trial), newest]),
+        Role::InferenceGpu if demand.is_some() => {
+            (inference_class(trial), [gpu_memory(trial), newest])
+        }
         Role::InferenceGpu => (inference_class(trial), [newest, gpu_memory(trial)]),
         // The newest generation first (A18), then the smallest that clears the floor (A17).
         Role::TrainingCpu | Role::InferenceCpu => (0, [newest, i64::from(trial.size.vcpus)]),
@@ -39,7 +41,11 @@ pub fn key(trial: &Trial<'_>) -> Key {
     Key {
         class,
         order,
-        other_vendor: trial.size.gpu.as_ref().is_some_and(|gpu| vendor_is_not_nvidia(trial, &gpu.model)),
+        other_vendor: trial
+            .size
+            .gpu
+            .as_ref()
+            .is_some_and(|gpu| vendor_is_not_nvidia(trial, &gpu.model)),
         price: price(trial),
         name: trial.size.name.key(),
     }
@@ -66,22 +72,39 @@ fn inference_class(trial: &Trial<'_>) -> u32 {
 
 fn generation(trial: &Trial<'_>) -> i64 {
     match &trial.size.gpu {
-        Some(gpu) => trial.context.catalog.gpu(&gpu.model).map_or(0, |gpu| i64::from(gpu.generation)),
+        Some(gpu) => trial
+            .context
+            .catalog
+            .gpu(&gpu.model)
+            .map_or(0, |gpu| i64::from(gpu.generation)),
         None => trial.size.version.map_or(0, i64::from),
     }
 }
 
 fn vendor_is_not_nvidia(trial: &Trial<'_>, model: &str) -> bool {
-    trial.context.catalog.gpu(model).is_some_and(|gpu| gpu.vendor != "NVIDIA")
+    trial
+        .context
+        .catalog
+        .gpu(model)
+        .is_some_and(|gpu| gpu.vendor != "NVIDIA")
 }
 
 fn nodes(trial: &Trial<'_>, demand: Option<Demand>) -> i64 {
-    i64::from(demand.and_then(|demand| demand.nodes(trial.size)).unwrap_or(1))
+    i64::from(
+        demand
+            .and_then(|demand| demand.nodes(trial.size))
+            .unwrap_or(1),
+    )
 }
 
 /// Nameplate memory of all GPUs of one VM, in GB; what is not known goes last.
 fn gpu_memory(trial: &Trial<'_>) -> i64 {
-    trial.size.gpu.as_ref().and_then(SizeGpu::total_memory_gb).map_or(i64::MAX, i64::from)
+    trial
+        .size
+        .gpu
+        .as_ref()
+        .and_then(SizeGpu::total_memory_gb)
+        .map_or(i64::MAX, i64::from)
 }
 
 fn price(trial: &Trial<'_>) -> (bool, Decimal) {

@@ -56,7 +56,11 @@ pub struct Context<'a> {
 }
 
 /// Every resource of the stack.
-pub fn run(spec: &Spec, selections: &BTreeMap<String, Selection>, context: Context<'_>) -> Vec<Desired> {
+pub fn run(
+    spec: &Spec,
+    selections: &BTreeMap<String, Selection>,
+    context: Context<'_>,
+) -> Vec<Desired> {
     let names = Names::new(spec, context.subscription);
     let tags = tags::of_spec(spec);
     let group = Desired {
@@ -64,7 +68,9 @@ pub fn run(spec: &Spec, selections: &BTreeMap<String, Selection>, context: Conte
         id: names.group.clone(),
         resource: Resource {
             tags: tags.clone(),
-            properties: Properties::ResourceGroup(ResourceGroup { location: context.location.clone() }),
+            properties: Properties::ResourceGroup(ResourceGroup {
+                location: context.location.clone(),
+            }),
         },
         needs: Vec::new(),
         allowed: Allowed::default(),
@@ -75,8 +81,16 @@ pub fn run(spec: &Spec, selections: &BTreeMap<String, Selection>, context: Conte
     desired.extend(network.resources);
     desired.push(node::ssh_key(&names, &tags, context));
     for (name, selection) in selections {
-        let Some(pool) = spec.pools.get(name) else { continue };
-        let scope = node::Scope { spec, names: &names, tags: &tags, subnet: &subnet, context };
+        let Some(pool) = spec.pools.get(name) else {
+            continue;
+        };
+        let scope = node::Scope {
+            spec,
+            names: &names,
+            tags: &tags,
+            subnet: &subnet,
+            context,
+        };
         desired.extend(node::pool(scope, name, pool, selection));
     }
     desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
@@ -98,5 +112,8 @@ fn rank(desired: &Desired) -> u8 {
 }
 
 fn allowed(pool: &Pool) -> Allowed {
-    Allowed { stop: pool.allow_stop, protected: pool.protect }
+    Allowed {
+        stop: pool.allow_stop,
+        protected: pool.protect,
+    }
 }

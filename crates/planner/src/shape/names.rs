@@ -13,17 +13,22 @@ pub struct Names {
 impl Names {
     /// Of the stack of `spec` in a subscription.
     pub fn new(spec: &Spec, subscription: &str) -> Self {
-        Self { stack: spec.name.clone(), group: ArmId::resource_group(subscription, &spec.resource_group) }
+        Self {
+            stack: spec.name.clone(),
+            group: ArmId::resource_group(subscription, &spec.resource_group),
+        }
     }
 
     /// The id of what the stack has one of, such as `<stack>-vnet`.
     pub fn shared(&self, kind: ResourceKind, suffix: &str) -> ArmId {
-        self.group.in_group(kind.arm_type(), &format!("{}-{suffix}", self.stack))
+        self.group
+            .in_group(kind.arm_type(), &format!("{}-{suffix}", self.stack))
     }
 
     /// The id of a subnet of the stack's network.
     pub fn subnet(&self) -> ArmId {
-        self.shared(ResourceKind::VirtualNetwork, "vnet").child("subnets", "nodes")
+        self.shared(ResourceKind::VirtualNetwork, "vnet")
+            .child("subnets", "nodes")
     }
 
     /// The name of a node, which is its host name too. At most 62 characters: 40 of the
@@ -34,7 +39,10 @@ impl Names {
 
     /// The id of a node's VM.
     pub fn vm(&self, pool: &str, index: u32) -> ArmId {
-        self.group.in_group(ResourceKind::VirtualMachine.arm_type(), &self.node(pool, index))
+        self.group.in_group(
+            ResourceKind::VirtualMachine.arm_type(),
+            &self.node(pool, index),
+        )
     }
 
     /// The id of a node's data disk.

@@ -10,8 +10,8 @@ use model::{
     address::Address,
     ids::ArmId,
     resource::{
-        NatGateway, NetworkSecurityGroup, Properties, PublicIpAddress, Resource, ResourceKind, Subnet, Tags,
-        VirtualNetwork,
+        NatGateway, NetworkSecurityGroup, Properties, PublicIpAddress, Resource, ResourceKind,
+        Subnet, Tags, VirtualNetwork,
     },
     spec::{Network, Outbound, Spec},
     units::{CaseInsensitive, Region},
@@ -36,17 +36,35 @@ pub(super) struct SubnetOfNodes {
 
 pub(super) fn shape(spec: &Spec, names: &Names, tags: &Tags, location: &Region) -> Shaped {
     match &spec.network {
-        Network::Existing { subnet } => {
-            Shaped { resources: Vec::new(), subnet: SubnetOfNodes { id: subnet.clone(), needs: None } }
-        }
-        Network::Own { address_space, outbound } => {
-            let own = Own { names, tags, location, nat: *outbound == Outbound::Nat };
-            let mut resources = vec![own.virtual_network(&address_space.to_string()), own.security_group()];
+        Network::Existing { subnet } => Shaped {
+            resources: Vec::new(),
+            subnet: SubnetOfNodes {
+                id: subnet.clone(),
+                needs: None,
+            },
+        },
+        Network::Own {
+            address_space,
+            outbound,
+        } => {
+            let own = Own {
+                names,
+                tags,
+                location,
+                nat: *outbound == Outbound::Nat,
+            };
+            let mut resources = vec![
+                own.virtual_network(&address_space.to_string()),
+                own.security_group(),
+            ];
             if own.nat {
                 resources.extend([own.nat_address(), own.nat_gateway()]);
             }
             resources.push(own.subnet(address_space.lower_half().to_string()));
-            let subnet = SubnetOfNodes { id: names.subnet(), needs: Some(Address::network("subnet")) };
+            let subnet = SubnetOfNodes {
+                id: names.subnet(),
+                needs: Some(Address::network("subnet")),
+            };
             Shaped { resources, subnet }
         }
     }
@@ -66,8 +84,19 @@ impl Own<'_> {
         Desired {
             address: Address::network(part),
             id,
-            resource: Resource { tags: if takes_tags { self.tags.clone() } else { Tags::default() }, properties },
-            needs: if needs.is_empty() { vec![Address::resource_group()] } else { needs },
+            resource: Resource {
+                tags: if takes_tags {
+                    self.tags.clone()
+                } else {
+                    Tags::default()
+                },
+                properties,
+            },
+            needs: if needs.is_empty() {
+                vec![Address::resource_group()]
+            } else {
+                needs
+            },
             allowed: Allowed::default(),
         }
     }
@@ -83,7 +112,10 @@ impl Own<'_> {
 
     /// Azure's default rules stay alone: traffic inside the network and out, nothing in.
     fn security_group(&self) -> Desired {
-        let properties = NetworkSecurityGroup { location: self.location.clone(), rules: BTreeMap::new() };
+        let properties = NetworkSecurityGroup {
+            location: self.location.clone(),
+            rules: BTreeMap::new(),
+        };
         let id = self.names.shared(ResourceKind::NetworkSecurityGroup, "nsg");
         self.desired("nsg", id, Properties::NetworkSecurityGroup(properties), &[])
     }
@@ -101,7 +133,9 @@ impl Own<'_> {
     fn nat_gateway(&self) -> Desired {
         let properties = NatGateway {
             location: self.location.clone(),
-            public_ips: BTreeSet::from([self.names.shared(ResourceKind::PublicIpAddress, "nat-ip")]),
+            public_ips: BTreeSet::from([self
+                .names
+                .shared(ResourceKind::PublicIpAddress, "nat-ip")]),
             idle_timeout_minutes: IDLE_TIMEOUT_MINUTES,
         };
         let id = self.names.shared(ResourceKind::NatGateway, "nat");
@@ -112,10 +146,23 @@ impl Own<'_> {
         let properties = Subnet {
             address_prefix: prefix,
             default_outbound_access: false,
-            network_security_group: Some(self.names.shared(ResourceKind::NetworkSecurityGroup, "nsg")),
-            nat_gateway: self.nat.then(|| self.names.shared(ResourceKind::NatGateway, "nat")),
+            network_security_group: Some(
+                self.names.shared(ResourceKind::NetworkSecurityGroup, "nsg"),
+            ),
+            nat_gateway: self
+                .nat
+                .then(|| self.names.shared(ResourceKind::NatGateway, "nat")),
         };
-        let needs: &[&str] = if self.nat { &["vnet", "nsg", "nat"] } else { &["vnet", "nsg"] };
-        self.desired("subnet", self.names.subnet(), Properties::Subnet(properties), needs)
+        let needs: &[&str] = if self.nat {
+            &["vnet", "nsg", "nat"]
+        } else {
+            &["vnet", "nsg"]
+        };
+        self.desired(
+            "subnet",
+            self.names.subnet(),
+            Properties::Subnet(properties),
+            needs,
+        )
     }
 }

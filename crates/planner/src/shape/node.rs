@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     resource::{
-        DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, Properties, Resource, ResourceKind, SshPublicKey,
-        Tags, VirtualMachine, VmPriority,
+        DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, Properties, Resource,
+        ResourceKind, SshPublicKey, Tags, VirtualMachine, VmPriority,
     },
     spec::{DataDisk, DiskType, Pool, Priority, Spec, SshKeys},
     units::CaseInsensitive,
@@ -36,17 +36,33 @@ pub(super) fn ssh_key(names: &Names, tags: &Tags, context: Context<'_>) -> Desir
     Desired {
         address: Address::ssh_key(),
         id: names.shared(ResourceKind::SshPublicKey, "key"),
-        resource: Resource { tags: tags.clone(), properties: Properties::SshPublicKey(properties) },
+        resource: Resource {
+            tags: tags.clone(),
+            properties: Properties::SshPublicKey(properties),
+        },
         needs: vec![Address::resource_group()],
         allowed: Allowed::default(),
     }
 }
 
 /// The resources of a pool of single VMs.
-pub(super) fn pool(scope: Scope<'_>, name: &str, pool: &Pool, selection: &Selection) -> Vec<Desired> {
+pub(super) fn pool(
+    scope: Scope<'_>,
+    name: &str,
+    pool: &Pool,
+    selection: &Selection,
+) -> Vec<Desired> {
     let tags = tags::of_pool(scope.tags, pool);
-    let node = Node { scope, name, pool, selection, tags: &tags };
-    (0..selection.count).flat_map(|index| node.resources(index)).collect()
+    let node = Node {
+        scope,
+        name,
+        pool,
+        selection,
+        tags: &tags,
+    };
+    (0..selection.count)
+        .flat_map(|index| node.resources(index))
+        .collect()
 }
 
 struct Node<'a> {
@@ -59,7 +75,13 @@ struct Node<'a> {
 
 impl Node<'_> {
     fn resources(&self, index: u32) -> Vec<Desired> {
-        let mut resources: Vec<Desired> = self.pool.disks.data.iter().map(|disk| self.data_disk(index, *disk)).collect();
+        let mut resources: Vec<Desired> = self
+            .pool
+            .disks
+            .data
+            .iter()
+            .map(|disk| self.data_disk(index, *disk))
+            .collect();
         let vm = self.vm(index);
         resources.push(vm);
         resources
@@ -79,7 +101,10 @@ impl Node<'_> {
         Desired {
             address: Address::data_disk(self.name, index, disk.lun),
             id: self.scope.names.data_disk(self.name, index, disk.lun),
-            resource: Resource { tags: self.tags.clone(), properties: Properties::Disk(properties) },
+            resource: Resource {
+                tags: self.tags.clone(),
+                properties: Properties::Disk(properties),
+            },
             needs: vec![Address::resource_group()],
             allowed: allowed(self.pool),
         }
@@ -90,8 +115,10 @@ impl Node<'_> {
         let name = self.scope.names.node(self.name, index);
         let choice = self.selection.node(index);
         let disks = &self.pool.disks.data;
-        let data_disks: BTreeMap<u32, DataDiskAttachment> =
-            disks.iter().map(|disk| (disk.lun, self.attachment(index, *disk))).collect();
+        let data_disks: BTreeMap<u32, DataDiskAttachment> = disks
+            .iter()
+            .map(|disk| (disk.lun, self.attachment(index, *disk)))
+            .collect();
         let properties = VirtualMachine {
             location: self.scope.context.location.clone(),
             zones: choice.zone.into_iter().collect(),
@@ -118,7 +145,11 @@ impl Node<'_> {
         };
         let mut needs: Vec<Address> = self.scope.subnet.needs.iter().cloned().collect();
         needs.push(Address::ssh_key());
-        needs.extend(disks.iter().map(|disk| Address::data_disk(self.name, index, disk.lun)));
+        needs.extend(
+            disks
+                .iter()
+                .map(|disk| Address::data_disk(self.name, index, disk.lun)),
+        );
         Desired {
             address: Address::vm(self.name, index),
             id,
@@ -140,7 +171,10 @@ impl Node<'_> {
     }
 
     fn ssh_keys(&self) -> Known<BTreeSet<String>> {
-        match (self.scope.context.ssh_keys, &self.scope.spec.access.ssh_keys) {
+        match (
+            self.scope.context.ssh_keys,
+            &self.scope.spec.access.ssh_keys,
+        ) {
             (Some(keys), _) => Known::Value(keys.iter().cloned().collect()),
             (None, SshKeys::Generate | SshKeys::Given(_)) => Known::AfterApply,
         }
@@ -151,7 +185,11 @@ impl Node<'_> {
 fn caching(disk: DataDisk) -> &'static str {
     match disk.disk_type {
         DiskType::PremiumV2 | DiskType::Ultra => "None",
-        DiskType::Premium | DiskType::StandardSsd | DiskType::StandardHdd if disk.size_gb > MAX_CACHED_GB => "None",
+        DiskType::Premium | DiskType::StandardSsd | DiskType::StandardHdd
+            if disk.size_gb > MAX_CACHED_GB =>
+        {
+            "None"
+        }
         DiskType::Premium | DiskType::StandardSsd | DiskType::StandardHdd => "ReadOnly",
     }
 }

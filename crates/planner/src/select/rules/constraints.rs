@@ -5,10 +5,20 @@ use model::spec::{SizeChoice, SizeConstraints};
 use super::{Rule, Strength};
 use crate::select::Trial;
 
-pub(super) const RULE: Rule = Rule { id: "constraint", strength: Strength::Law, lasting: true, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "constraint",
+    strength: Strength::Law,
+    lasting: true,
+    rejects,
+};
 
 /// A price can change without the spec, so it counts only when a size is chosen.
-pub(super) const PRICE: Rule = Rule { id: "max_hourly", strength: Strength::Law, lasting: false, rejects: rejects_price };
+pub(super) const PRICE: Rule = Rule {
+    id: "max_hourly",
+    strength: Strength::Law,
+    lasting: false,
+    rejects: rejects_price,
+};
 
 fn constraints<'a>(trial: &Trial<'a>) -> Option<&'a SizeConstraints> {
     match &trial.context.pool.size {
@@ -21,20 +31,45 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
     let constraints = constraints(trial)?;
     let size = trial.size;
     let gpu = size.gpu.as_ref();
-    if !constraints.family.is_empty() && !constraints.family.iter().any(|family| family.eq_ignore_ascii_case(&size.series)) {
-        return Some(format!("is of the {} series, `family` asks for {}", size.series, constraints.family.join(" or ")));
+    if !constraints.family.is_empty()
+        && !constraints
+            .family
+            .iter()
+            .any(|family| family.eq_ignore_ascii_case(&size.series))
+    {
+        return Some(format!(
+            "is of the {} series, `family` asks for {}",
+            size.series,
+            constraints.family.join(" or ")
+        ));
     }
     if !constraints.gpu.is_empty() {
         let found = gpu.map_or("none", |gpu| gpu.model.as_str());
-        if !constraints.gpu.iter().any(|wanted| wanted.eq_ignore_ascii_case(found)) {
-            return Some(format!("has GPU {found}, `gpu` asks for {}", constraints.gpu.join(" or ")));
+        if !constraints
+            .gpu
+            .iter()
+            .any(|wanted| wanted.eq_ignore_ascii_case(found))
+        {
+            return Some(format!(
+                "has GPU {found}, `gpu` asks for {}",
+                constraints.gpu.join(" or ")
+            ));
         }
     }
     if let Some(wanted) = constraints.min_gpu_memory_gb {
         match gpu.map(|gpu| gpu.memory_gb) {
             Some(Some(found)) if found >= wanted => {}
-            Some(Some(found)) => return Some(format!("has {found} GB a GPU, `min_gpu_memory` asks for {wanted} GB")),
-            Some(None) => return Some("has GPUs whose memory is not known, and `min_gpu_memory` asks for some".to_owned()),
+            Some(Some(found)) => {
+                return Some(format!(
+                    "has {found} GB a GPU, `min_gpu_memory` asks for {wanted} GB"
+                ));
+            }
+            Some(None) => {
+                return Some(
+                    "has GPUs whose memory is not known, and `min_gpu_memory` asks for some"
+                        .to_owned(),
+                );
+            }
             None => return Some("has no GPU, and `min_gpu_memory` asks for some".to_owned()),
         }
     }
@@ -48,8 +83,12 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
 fn rejects_price(trial: &Trial<'_>) -> Option<String> {
     let most = constraints(trial)?.max_hourly?;
     match trial.context.hourly_price(trial.size) {
-        Some(price) if price > most => Some(format!("costs {price} USD an hour, `max_hourly` allows {most}")),
+        Some(price) if price > most => Some(format!(
+            "costs {price} USD an hour, `max_hourly` allows {most}"
+        )),
         Some(_) => None,
-        None => Some(format!("has no known price here, `max_hourly` allows {most} USD")),
+        None => Some(format!(
+            "has no known price here, `max_hourly` allows {most} USD"
+        )),
     }
 }

@@ -3,7 +3,12 @@
 use super::{Rule, Strength};
 use crate::select::{Trial, role::Role};
 
-pub(super) const RULE: Rule = Rule { id: "floor", strength: Strength::Advice, lasting: true, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "floor",
+    strength: Strength::Advice,
+    lasting: true,
+    rejects,
+};
 
 /// Small-model training keeps its data in memory: 8 vCPUs and 64 GiB are the smallest size on
 /// which scikit-learn or gradient boosting over tens of GB of data is sensible. Our judgement.
@@ -23,7 +28,10 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
     };
     let found_mib = trial.size.memory_mib.unwrap_or(0);
     if trial.size.vcpus < vcpus || found_mib < memory_mib {
-        return Some(format!("has fewer than {vcpus} vCPUs or {} GiB", memory_mib / 1024));
+        return Some(format!(
+            "has fewer than {vcpus} vCPUs or {} GiB",
+            memory_mib / 1024
+        ));
     }
     let small_m = trial.size.series == "M" && found_mib <= M_SERIES_FROM_MIB;
     small_m.then(|| "is of the M series with 1 TiB or less, where E is enough".to_owned())

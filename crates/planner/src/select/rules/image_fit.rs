@@ -3,7 +3,12 @@
 use super::{Rule, Strength};
 use crate::select::{Trial, image};
 
-pub(super) const RULE: Rule = Rule { id: "image", strength: Strength::Law, lasting: false, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "image",
+    strength: Strength::Law,
+    lasting: false,
+    rejects,
+};
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     image::choose(trial.context, trial.size).err()

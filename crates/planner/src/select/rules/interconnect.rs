@@ -4,7 +4,12 @@
 use super::{Rule, Strength};
 use crate::select::{Trial, role::Role};
 
-pub(super) const RULE: Rule = Rule { id: "A19", strength: Strength::Advice, lasting: true, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "A19",
+    strength: Strength::Advice,
+    lasting: true,
+    rejects,
+};
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     let gpu = trial.size.gpu.as_ref()?;
@@ -15,5 +20,6 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
     if count == 0 {
         return Some("has only a part of a GPU, which does not train".to_owned());
     }
-    (count > 1 && trial.size.gpu_interconnect.is_none()).then(|| "has no interconnect between its GPUs".to_owned())
+    (count > 1 && trial.size.gpu_interconnect.is_none())
+        .then(|| "has no interconnect between its GPUs".to_owned())
 }

@@ -5,7 +5,12 @@ use model::catalog::Lifecycle;
 use super::{Rule, Strength};
 use crate::select::Trial;
 
-pub(super) const RULE: Rule = Rule { id: "lifecycle", strength: Strength::Law, lasting: false, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "lifecycle",
+    strength: Strength::Law,
+    lasting: false,
+    rejects,
+};
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     match &trial.size.lifecycle {

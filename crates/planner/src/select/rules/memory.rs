@@ -5,7 +5,12 @@ use model::spec::Stage;
 use super::{Rule, Strength};
 use crate::select::{Trial, memory::Demand};
 
-pub(super) const RULE: Rule = Rule { id: "memory", strength: Strength::Advice, lasting: true, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "memory",
+    strength: Strength::Advice,
+    lasting: true,
+    rejects,
+};
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     if !trial.role.has_gpu() {

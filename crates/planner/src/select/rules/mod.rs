@@ -22,6 +22,8 @@ mod placement;
 
 mod floor;
 
+mod constrained;
+
 mod image_fit;
 
 mod availability;
@@ -72,6 +74,7 @@ pub const ALL: &[Rule] = &[
     interconnect::RULE,
     placement::RULE,
     floor::RULE,
+    constrained::RULE,
     memory::RULE,
     image_fit::RULE,
     spot::RULE,
@@ -82,12 +85,23 @@ pub const ALL: &[Rule] = &[
     quota::RULE,
 ];
 
+/// Whether a size is of the families of its role; only those are candidates.
+pub(super) fn plays_role(trial: &Trial<'_>) -> bool {
+    (role::RULE.rejects)(trial).is_none()
+}
+
 /// Why a size is rejected: every rule that says so, in the order of the rules.
 pub fn rejections(trial: &Trial<'_>) -> Vec<(Rule, CandidateReason)> {
     ALL.iter()
         .filter_map(|rule| {
             let message = (rule.rejects)(trial)?;
-            Some((*rule, CandidateReason { code: rule.id.to_owned(), message }))
+            Some((
+                *rule,
+                CandidateReason {
+                    code: rule.id.to_owned(),
+                    message,
+                },
+            ))
         })
         .collect()
 }

@@ -3,7 +3,12 @@
 use super::{Rule, Strength};
 use crate::select::Trial;
 
-pub(super) const RULE: Rule = Rule { id: "placement", strength: Strength::Law, lasting: true, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "placement",
+    strength: Strength::Law,
+    lasting: true,
+    rejects,
+};
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     let nodes = trial.count.unwrap_or(1);

@@ -4,7 +4,12 @@
 use super::{Rule, Strength};
 use crate::select::Trial;
 
-pub(super) const RULE: Rule = Rule { id: "rack", strength: Strength::Law, lasting: true, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "rack",
+    strength: Strength::Law,
+    lasting: true,
+    rejects,
+};
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     let model = &trial.size.gpu.as_ref()?.model;

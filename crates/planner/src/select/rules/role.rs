@@ -3,7 +3,12 @@
 use super::{Rule, Strength};
 use crate::select::Trial;
 
-pub(super) const RULE: Rule = Rule { id: "role", strength: Strength::Advice, lasting: true, rejects };
+pub(super) const RULE: Rule = Rule {
+    id: "role",
+    strength: Strength::Advice,
+    lasting: true,
+    rejects,
+};
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     let series = trial.role.series();
@@ -12,7 +17,10 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
     }
     if !series.contains(&trial.size.series.as_str()) && !names_family(trial) {
         let wanted = series.join(" or ");
-        return Some(format!("is of the {} series, the article names {wanted}", trial.size.series));
+        return Some(format!(
+            "is of the {} series, the article names {wanted}",
+            trial.size.series
+        ));
     }
     None
 }
@@ -20,9 +28,10 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
 /// Whether the spec asks for the family by name, which widens what the article names.
 fn names_family(trial: &Trial<'_>) -> bool {
     match &trial.context.pool.size {
-        model::spec::SizeChoice::Constrained(constraints) => {
-            constraints.family.iter().any(|family| family.eq_ignore_ascii_case(&trial.size.series))
-        }
+        model::spec::SizeChoice::Constrained(constraints) => constraints
+            .family
+            .iter()
+            .any(|family| family.eq_ignore_ascii_case(&trial.size.series)),
         model::spec::SizeChoice::Auto | model::spec::SizeChoice::Named(_) => false,
     }
 }

@@ -60,6 +60,10 @@ codes! {
     SpecVariable = "SPEC010", Error;
     /// The spec file cannot be read.
     SpecUnreadable = "SPEC011", Error;
+    /// A secret that must not stand in a spec.
+    SpecSecret = "SPEC012", Error;
+    /// A valid value that is likely to cause trouble.
+    SpecRisky = "SPEC013", Warning;
     /// A region that the catalogue does not have.
     LocationUnknown = "LOC001", Error;
     /// A region of the list in which some pool does not fit.
@@ -136,6 +140,13 @@ codes! {
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.
     PlanIncomplete = "PLAN002", Error;
+}
+
+impl Code {
+    /// Whether the text at the finding's place must not be shown, because it is a secret.
+    pub fn hides_source(self) -> bool {
+        self == Self::SpecSecret
+    }
 }
 
 impl fmt::Display for Code {

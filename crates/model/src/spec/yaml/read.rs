@@ -1,0 +1,478 @@
+//! From text to tree: what `saphyr-parser` reports, kept with byte ranges, and the features
+//! of YAML that specs do not use refused.
+
+use std::{
+    collections::{BTreeMap, btree_map},
+    ops::Range,
+};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use super::{
+    lexical,
+    node::{Content, Entry, Node, Reference, Scalar},
+};
+use crate::{
+    diag::{At, Code, Diagnostic},
+    spec::{findings::Findings, spans::Lines},
+};
+
+/// Deepest nesting; the deepest value of a spec has seven levels.
+const MOST_LEVELS: usize = 64;
+
+/// Most values that anchors keep and aliases repeat. A thousand pools that share one block of
+/// forty keys stay below it.
+const MOST_REPEATED: usize = 200_000;
+
+/// The tree of a text with what was found on the way; no tree where the text is no YAML.
+pub(crate) fn read(text: &str) -> (Option<Node>, Findings) {
+    if let Some(finding) = lexical::unreadable(text) {
+        let mut findings = Findings::default();
+        findings.push(finding);
+        return (None, findings);
+    }
+    let mut reader = Reader::new(text);
+    match reader.run() {
+        Ok(()) => {
+            let tabs = lexical::tabs(text, &reader.scalars);
+            reader.findings.extend(tabs);
+        }
+        Err(finding) => {
+            reader.root = None;
+            reader.findings.push(finding);
+            return (None, reader.findings);
+        }
+    }
+    let root = reader.root.unwrap_or_else(|| Node {
+        span: 0..0,
+        content: Content::Scalar(Scalar {
+            text: String::new(),
+            plain: true,
+            reference: Reference::Absent,
+        }),
+    });
+    (Some(root), reader.findings)
+}
+
+/// A collection whose end is not reached.
+struct Open {
+    start: usize,
+    anchor: usize,
+    size: usize,
+    collected: Collected,
+}
+
+enum Collected {
+    Sequence(Vec<Node>),
+    Mapping {
+        entries: Vec<Entry>,
+        /// Where each key stands first.
+        keys: BTreeMap<String, Range<usize>>,
+        next: Next,
+    },
+}
+
+/// What the next node of a mapping is.
+enum Next {
+    Key,
+    /// The value of this key.
+    Value(String, Range<usize>),
+    /// The value of a key that is refused.
+    Refused,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    offsets: Offsets,
+    lines: Lines,
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, (Node, usize)>,
+    repeated: usize,
+    root: Option<Node>,
+    scalars: Vec<Range<usize>>,
+    findings: Findings,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            offsets: Offsets::new(text),
+            lines: Lines::new(text),
+            open: Vec::new(),
+            anchors: BTreeMap::new(),
+            repeated: 0,
+            root: None,
+            scalars: Vec::new(),
+            findings: Findings::default(),
+        }
+    }
+
+    fn run(&mut self) -> Result<(), Diagnostic> {
+        let mut parser = Parser::new_from_str(self.text);
+        let mut documents = 0_usize;
+        while let Some(event) = parser.next_event() {
+            let (event, span) = event.map_err(|error| self.syntax(&error))?;
+            let bytes = self.bytes(span);
+            match event {
+                Event::DocumentStart(_) => {
+                    documents += 1;
+                    if documents > 1 {
+                        self.findings.push(second_document(bytes));
+                        return Ok(());
+                    }
+                }
+                Event::Scalar(text, style, anchor, tag) => {
+                    self.scalars.push(bytes.clone());
+                    self.refuse_tag(tag.as_deref(), &bytes);
+                    self.scalar(&text, style, anchor, bytes)?;
+                }
+                Event::SequenceStart(anchor, tag) => {
+                    self.refuse_tag(tag.as_deref(), &bytes);
+                    self.open(anchor, bytes, Collected::Sequence(Vec::new()))?;
+                }
+                Event::MappingStart(anchor, tag) => {
+                    self.refuse_tag(tag.as_deref(), &bytes);
+                    let mapping = Collected::Mapping {
+                        entries: Vec::new(),
+                        keys: BTreeMap::new(),
+                        next: Next::Key,
+                    };
+                    self.open(anchor, bytes, mapping)?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.close(bytes)?,
+                Event::Alias(anchor) => self.alias(anchor, bytes)?,
+                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, span: Span) -> Range<usize> {
+        let start = self.offsets.byte(self.text, span.start.index());
+        let end = self.offsets.byte(self.text, span.end.index());
+        start..end.max(start)
+    }
+
+    fn scalar(
+        &mut self,
+        text: &str,
+        style: ScalarStyle,
+        anchor: usize,
+        span: Range<usize>,
+    ) -> Result<(), Diagnostic> {
+        let node = Node {
+            span,
+            content: Content::Scalar(Scalar {
+                text: text.to_owned(),
+                plain: style == ScalarStyle::Plain,
+                reference: Reference::Absent,
+            }),
+        };
+        self.remember(anchor, &node, 1)?;
+        self.place(node, 1);
+        Ok(())
+    }
+
+    fn open(
+        &mut self,
+        anchor: usize,
+        span: Range<usize>,
+        collected: Collected,
+    ) -> Result<(), Diagnostic> {
+        if self.open.len() >= MOST_LEVELS {
+            let message = format!("the spec is nested deeper than {MOST_LEVELS} levels");
+            return Err(Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
+                .with_help("no value of a spec is nested deeper than seven levels"));
+        }
+        self.open.push(Open {
+            start: span.start,
+            anchor,
+            size: 1,
+            collected,
+        });
+        Ok(())
+    }
+
+    fn close(&mut self, end: Range<usize>) -> Result<(), Diagnostic> {
+        let Some(open) = self.open.pop() else {
+            return Ok(());
+        };
+        let (content, last) = match open.collected {
+            Collected::Sequence(items) => {
+                let last = items.last().map(|item| item.span.end);
+                (Content::Sequence(items), last)
+            }
+            Collected::Mapping { entries, .. } => {
+                let last = entries.last().map(|entry| entry.value.span.end);
+                (Content::Mapping(entries), last)
+            }
+        };
+        // The end of a block is a place without text, behind the white space that follows it.
+        let closed_by_text = !end.is_empty();
+        let end = if closed_by_text {
+            end.end
+        } else {
+            last.unwrap_or(open.start)
+        };
+        let node = Node {
+            span: open.start..end.max(open.start),
+            content,
+        };
+        self.remember(open.anchor, &node, open.size)?;
+        self.place(node, open.size);
+        Ok(())
+    }
+
+    /// Keeps a node that aliases may repeat.
+    fn remember(&mut self, anchor: usize, node: &Node, size: usize) -> Result<(), Diagnostic> {
+        if anchor != 0 {
+            self.repeat(size, &node.span)?;
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        Ok(())
+    }
+
+    fn repeat(&mut self, size: usize, span: &Range<usize>) -> Result<(), Diagnostic> {
+        self.repeated = self.repeated.saturating_add(size);
+        if self.repeated > MOST_REPEATED {
+            let message = format!("aliases repeat more than {MOST_REPEATED} values");
+            return Err(
+                Diagnostic::new(Code::SpecForbiddenYaml, at(span.clone()), message)
+                    .with_help("write the values out, or use `count` for equal nodes"),
+            );
+        }
+        Ok(())
+    }
+
+    fn alias(&mut self, anchor: usize, span: Range<usize>) -> Result<(), Diagnostic> {
+        let Some((_, size)) = self.anchors.get(&anchor) else {
+            let message = "an alias stands inside the value that it repeats";
+            return Err(Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
+                .with_help("write the value out"));
+        };
+        let size = *size;
+        self.repeat(size, &span)?;
+        if let Some((node, _)) = self.anchors.get(&anchor) {
+            let node = node.clone();
+            self.place(node, size);
+        }
+        Ok(())
+    }
+
+    fn refuse_tag(&mut self, tag: Option<&Tag>, span: &Range<usize>) {
+        let Some(tag) = tag else { return };
+        let shown = if tag.is_yaml_core_schema() {
+            format!("!!{}", tag.suffix)
+        } else {
+            format!("{}{}", tag.handle, tag.suffix)
+        };
+        let message = format!("specs have no tags, found `{shown}`");
+        self.findings.push(
+            Diagnostic::new(Code::SpecForbiddenYaml, at(span.clone()), message)
+                .with_help("remove the tag; put a value in quotes to make it a text"),
+        );
+    }
+
+    /// Puts a complete node where it belongs: into the innermost open collection.
+    fn place(&mut self, node: Node, size: usize) {
+        let Some(parent) = self.open.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        parent.size = parent.size.saturating_add(size);
+        match &mut parent.collected {
+            Collected::Sequence(items) => items.push(node),
+            Collected::Mapping {
+                entries,
+                keys,
+                next,
+            } => match std::mem::replace(next, Next::Key) {
+                Next::Key => match key_of(node, keys, &self.lines) {
+                    Ok((key, span)) => *next = Next::Value(key, span),
+                    Err(finding) => {
+                        *next = Next::Refused;
+                        self.findings.push(finding);
+                    }
+                },
+                Next::Value(key, key_span) => entries.push(Entry {
+                    key,
+                    key_span,
+                    value: node,
+                }),
+                Next::Refused => {}
+            },
+        }
+    }
+
+    fn syntax(&self, error: &ScanError) -> Diagnostic {
+        let offset = self.offsets.byte(self.text, error.marker().index());
+        if let Some(finding) = lexical::tab_near(self.text, offset) {
+            return finding;
+        }
+        let rest = self.text.get(offset..).unwrap_or_default();
+        let end = offset + rest.chars().next().map_or(0, char::len_utf8);
+        let at = At::Text { start: offset, end };
+        let before = self.text.get(..offset).unwrap_or_default();
+        let (message, help) = explain(error.info(), before, rest);
+        let mut finding = Diagnostic::new(Code::SpecSyntax, at, message);
+        if let Some(help) = help {
+            finding = finding.with_help(help);
+        }
+        if let Some(open) = self.open.last() {
+            let start = open.start;
+            if self
+                .text
+                .get(start..)
+                .is_some_and(|text| text.starts_with(['[', '{']))
+            {
+                let at = At::Text {
+                    start,
+                    end: start + 1,
+                };
+                finding = finding.with_related(at, "opened here");
+            }
+        }
+        finding
+    }
+}
+
+/// The key that a node is, in a mapping that has these keys already.
+fn key_of(
+    node: Node,
+    keys: &mut BTreeMap<String, Range<usize>>,
+    lines: &Lines,
+) -> Result<(String, Range<usize>), Diagnostic> {
+    let span = node.span;
+    let Content::Scalar(scalar) = node.content else {
+        let message = "a key is a text, found a list or a block";
+        return Err(Diagnostic::new(Code::SpecWrongType, at(span), message)
+            .with_help("put a text that begins with `[` or `{` in quotes"));
+    };
+    if scalar.plain && scalar.text.is_empty() {
+        let message = "expected a key before `:`, found nothing";
+        return Err(Diagnostic::new(Code::SpecWrongType, at(span), message)
+            .with_help("write a key, or remove the line"));
+    }
+    if scalar.plain && scalar.text == "<<" {
+        let message = "specs have no merge keys, found `<<`";
+        return Err(Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
+            .with_help("write the keys out in each block"));
+    }
+    match keys.entry(scalar.text.clone()) {
+        btree_map::Entry::Vacant(vacant) => {
+            vacant.insert(span.clone());
+            Ok((scalar.text, span))
+        }
+        btree_map::Entry::Occupied(first) => {
+            let message = format!(
+                "key `{}` stands twice, on lines {} and {}",
+                scalar.text,
+                lines.line(first.get().start),
+                lines.line(span.start)
+            );
+            Err(Diagnostic::new(Code::SpecDuplicateKey, at(span), message)
+                .with_related(at(first.get().clone()), "it stands here first")
+                .with_help("keep one of them"))
+        }
+    }
+}
+
+fn at(span: Range<usize>) -> At {
+    At::Text {
+        start: span.start,
+        end: span.end,
+    }
+}
+
+fn second_document(span: Range<usize>) -> Diagnostic {
+    let message = "a spec is one document, found the start of a second one";
+    Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
+        .with_help("keep each stack in a file of its own")
+}
+
+/// The library's message in our words, with what to do.
+fn explain(info: &str, before: &str, rest: &str) -> (String, Option<String>) {
+    let help = |message: &str, help: &str| (message.to_owned(), Some(help.to_owned()));
+    if before.ends_with('$') && rest.starts_with('{') {
+        return help(
+            "`${…}` stands without quotes inside `[…]` or `{…}`",
+            "put it in quotes: `\"${var.name}\"`; it is still read as a number where one is expected",
+        );
+    }
+    if info.contains("mapping values are not allowed") {
+        return help(
+            "expected the end of a value, found `:`",
+            "put a value that contains `: ` in quotes, and indent the keys of one block equally",
+        );
+    }
+    if info.contains("unknown anchor") {
+        return help(
+            "an alias has no anchor that it could repeat",
+            "put a text that begins with `*` in quotes",
+        );
+    }
+    if info.contains("quoted scalar") && info.contains("end of stream") {
+        return help("a quoted text has no end", "close the quotes");
+    }
+    if info.contains("flow sequence") {
+        return help(
+            "a list in `[…]` has no end or lacks a comma",
+            "separate its items with `,` and close it with `]`",
+        );
+    }
+    if info.contains("flow mapping") {
+        return help(
+            "a block in `{…}` has no end or lacks a comma",
+            "separate its keys with `,` and close it with `}`",
+        );
+    }
+    if info.contains("block collection") || info.contains("block mapping") {
+        return help(
+            "the keys or items of a block do not line up",
+            "indent the keys of one block equally, and begin each item of a list with `- `",
+        );
+    }
+    if info.contains("unexpected character") {
+        let found = rest.chars().next().map_or(String::new(), |c| c.to_string());
+        return (
+            format!("a value cannot begin with `{found}`"),
+            Some("put it in quotes".to_owned()),
+        );
+    }
+    (format!("the spec is no valid YAML: {info}"), None)
+}
+
+/// Turns the character positions of the parser into byte offsets.
+struct Offsets {
+    /// The byte offset of every 128th character; empty for ASCII, where both are equal.
+    samples: Vec<usize>,
+}
+
+impl Offsets {
+    const STEP: usize = 128;
+
+    fn new(text: &str) -> Self {
+        let samples = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices()
+                .step_by(Self::STEP)
+                .map(|(offset, _)| offset)
+                .collect()
+        };
+        Self { samples }
+    }
+
+    fn byte(&self, text: &str, character: usize) -> usize {
+        if self.samples.is_empty() {
+            return character.min(text.len());
+        }
+        let Some(sample) = self.samples.get(character / Self::STEP) else {
+            return text.len();
+        };
+        text.get(*sample..)
+            .and_then(|rest| rest.char_indices().nth(character % Self::STEP))
+            .map_or(text.len(), |(offset, _)| sample + offset)
+    }
+}

@@ -147,6 +147,36 @@ impl Code {
     pub fn hides_source(self) -> bool {
         self == Self::SpecSecret
     }
+    /// No credential gives a token.
+    NoCredential = "AUTH001", Error;
+    /// Azure refuses the token, or none could be fetched.
+    TokenRefused = "AUTH002", Error;
+    /// A request to Azure failed.
+    RequestFailed = "ARM001", Error;
+    /// Azure, or another endpoint, cannot be reached.
+    Unreachable = "ARM002", Error;
+    /// The credential may not do what the command needs.
+    Forbidden = "ARM003", Error;
+    /// No subscription, several, or not the one that is named.
+    SubscriptionNotFound = "ARM004", Error;
+    /// A plan file that cannot be used.
+    PlanUnreadable = "PLAN003", Error;
+    /// A plan file for another stack or another world.
+    PlanForOther = "PLAN004", Error;
+    /// A file that cannot be read or written.
+    FileUnusable = "FILE001", Error;
+    /// An SSH key that cannot be used.
+    KeyUnusable = "KEY001", Error;
+    /// A sandbox that cannot be used.
+    SandboxUnusable = "SANDBOX001", Error;
+    /// An apply that nobody confirmed.
+    NotConfirmed = "APPLY001", Error;
+    /// An apply in which steps failed.
+    StepsFailed = "APPLY002", Error;
+    /// A world that is not as planned after an apply.
+    NotAsPlanned = "APPLY003", Error;
+    /// A journal that cannot be written.
+    JournalUnwritable = "APPLY004", Error;
 }
 
 impl fmt::Display for Code {

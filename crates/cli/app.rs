@@ -68,6 +68,13 @@ impl App {
         self.output.say(&text);
     }
 
+    /// Prints findings for people; a JSON document carries its own.
+    pub(crate) fn say_unless_json(&self, findings: &Diagnostics) {
+        if !self.output.is_json() {
+            self.say(findings);
+        }
+    }
+
     /// Prints why a command ended.
     pub(crate) fn report(&self, stop: Stop) -> Exit {
         if self.output.is_json() {

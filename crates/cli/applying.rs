@@ -111,6 +111,11 @@ async fn interrupts(sender: watch::Sender<Interrupt>) {
     sender.send_replace(Interrupt::Now);
 }
 
+/// Waits for one interrupt.
+pub(crate) async fn interrupted() {
+    Signals::new().next().await;
+}
+
 /// Ctrl-C and SIGTERM.
 struct Signals {
     #[cfg(unix)]

@@ -44,10 +44,9 @@ fn one(change: &AttributeChange, padding: usize, room: usize) -> Vec<Line> {
     if short.width() <= room {
         return vec![short];
     }
-    let mut lines = vec![head];
-    if let Some(line) = lines.last_mut() {
-        line.append(&remark);
-    }
+    let mut first = head;
+    first.append(&remark);
+    let mut lines = first.wrap_hard(room);
     lines.extend(
         long(before, after)
             .iter()

@@ -25,7 +25,7 @@ pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
     paper.blank();
     let columns = [
         Column::left("", Fit::Keep),
-        Column::left("", Fit::Keep),
+        Column::left("", Fit::Wrap),
         Column::left("", Fit::Wrap),
         Column::left("", Fit::Wrap),
     ];

@@ -35,6 +35,7 @@ fn resolve_in(text: &str, at: &At) -> Option<Range<usize>> {
             let needle = match key.as_str() {
                 "location" => "eastsu",
                 "tags.team" => "머신러닝",
+                "tags.环境" => "生产",
                 "pools.train.sise" => "sise",
                 "pools.train.size" => "Standard_D2s_v5",
                 "pools.train" => "train:",
@@ -151,6 +152,7 @@ fn ranges_outside_the_text_or_inside_characters_are_moved() {
         let finding = Diagnostic::new(Code::SpecSyntax, At::Text { start, end }, "here");
         let drawn = text(&[finding], spec, Style::plain(80));
         assert!(drawn.contains("error[SPEC001]: here"), "{drawn}");
+        assert!(drawn.contains("--> tensorform.yaml:"), "{drawn}");
         golden::check_blanks("moved", &drawn);
     }
     let nothing = Diagnostic::new(Code::SpecSyntax, At::Text { start: 0, end: 0 }, "empty");
@@ -191,10 +193,22 @@ fn documents_name_line_and_column() {
     assert_eq!(
         (place.line, place.column),
         (Some(4), Some(14)),
-        "columns count characters"
+        "lines and columns begin with 1"
     );
     assert_eq!(place.path.as_deref(), Some("tags.team"));
     assert_eq!(documents[7].at, None);
+    let behind = [Diagnostic::new(
+        Code::SpecInvalidValue,
+        value(&["tags", "环境"]),
+        "wide",
+    )];
+    let behind = diagnostics::documents(&behind, &source, &|at| resolve_in(SPEC, at));
+    let place = behind[0].at.as_ref().expect("a place");
+    assert_eq!(
+        (place.line, place.column),
+        (Some(4), Some(24)),
+        "wide characters count as one"
+    );
     golden::check("failure_json", &failure::json(&documents, "plan", "0.1.0"));
 }
 

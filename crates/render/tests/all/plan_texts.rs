@@ -1,7 +1,7 @@
 //! Plans as texts and documents.
 
 use model::plan::{Plan, read_plan};
-use tensorform_render::{Style, plan};
+use tensorform_render::{Style, line::width as display_width, plan};
 
 use crate::{golden, plans};
 
@@ -41,6 +41,21 @@ fn plans_stay_readable_on_a_narrow_terminal() {
         "plan_every_action_60",
         &plan::text(&plans::every_action(), Style::plain(60)),
     );
+}
+
+#[test]
+fn changes_quota_and_cost_keep_to_the_width_and_lose_nothing() {
+    let plan = plans::every_action();
+    for width in 40..140 {
+        let text = plan::text(&plan, Style::plain(width));
+        let (_, tables) = text.split_once("Changes").expect("changes");
+        let (tables, _) = tables.split_once("\nPlan: ").expect("a summary");
+        for line in tables.lines() {
+            assert!(display_width(line) <= width, "at {width}: {line:?}");
+        }
+        let (changes, _) = tables.split_once("Quota").expect("quota");
+        assert!(!changes.contains('…'), "cut at {width}: {changes}");
+    }
 }
 
 #[test]

@@ -77,7 +77,11 @@ fn check(what: &str, draw: impl Fn(Style) -> String, style: Style) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig {
+        cases: 128,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn lines_are_cut_and_broken_to_the_width(texts in prop::collection::vec(text(), 0..4), most in 0..80_usize) {

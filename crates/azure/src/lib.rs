@@ -1,1 +1,41 @@
-//! Placeholder.
+//! Reads live Azure and performs the steps of a plan, through the management SDK. Decides nothing.
+
+mod clock;
+
+mod settings;
+
+mod error;
+
+mod credentials;
+
+mod retry;
+
+mod throttle;
+
+mod counts;
+
+mod transport;
+
+mod versions;
+
+mod call;
+
+mod client;
+
+mod logging;
+
+#[cfg(test)]
+mod testing;
+
+#[cfg(test)]
+mod transport_tests;
+
+pub use self::{
+    client::Client,
+    clock::{Clock, SystemClock},
+    counts::RequestCounts,
+    credentials::{ConnectError, CredentialAttempt, NoCredential},
+    error::{ArmDetail, ArmError, ReadError, RequestError, RequestFault, SinkError, chain},
+    logging::may_log,
+    settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},
+};

@@ -16,6 +16,7 @@ use crate::{
     counts::RequestCounts,
     credentials::{self, Bridge, Chosen, ConnectError},
     error::{RequestError, RequestFault},
+    lro::drive::UnderWay,
     settings::Settings,
     transport::{ArmTransport, check_scheme},
     versions,
@@ -35,6 +36,7 @@ struct Inner {
     compute: compute::Client,
     transport: Arc<ArmTransport>,
     clock: Arc<dyn Clock>,
+    under_way: Arc<UnderWay>,
 }
 
 impl fmt::Debug for Client {
@@ -110,6 +112,7 @@ impl Client {
                 compute: typed,
                 transport,
                 clock: settings.clock,
+                under_way: Arc::default(),
             }),
         }
     }
@@ -122,6 +125,7 @@ impl Client {
             compute,
             transport,
             clock,
+            under_way,
             subscription: _,
         } = &*self.inner;
         Self {
@@ -133,6 +137,7 @@ impl Client {
                 compute: compute.clone(),
                 transport: Arc::clone(transport),
                 clock: Arc::clone(clock),
+                under_way: Arc::clone(under_way),
             }),
         }
     }
@@ -160,6 +165,11 @@ impl Client {
     /// The clock that polls wait on.
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.inner.clock
+    }
+
+    /// The operations that are being polled.
+    pub(crate) fn under_way(&self) -> &UnderWay {
+        &self.inner.under_way
     }
 
     /// The typed Compute client. Its long-running calls are sent, never awaited: awaiting sends

@@ -22,6 +22,8 @@ mod call;
 
 mod client;
 
+mod lro;
+
 mod logging;
 
 #[cfg(test)]

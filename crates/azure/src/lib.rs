@@ -24,6 +24,8 @@ mod client;
 
 mod lro;
 
+mod wire;
+
 mod logging;
 
 #[cfg(test)]

@@ -26,6 +26,10 @@ mod lro;
 
 mod wire;
 
+mod read;
+
+mod facts;
+
 mod logging;
 
 #[cfg(test)]
@@ -40,6 +44,8 @@ pub use self::{
     counts::RequestCounts,
     credentials::{ConnectError, CredentialAttempt, NoCredential},
     error::{ArmDetail, ArmError, ReadError, RequestError, RequestFault, SinkError, chain},
+    facts::answer,
     logging::may_log,
+    read::{ReadScope, read},
     settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},
 };

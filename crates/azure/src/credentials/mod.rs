@@ -18,7 +18,7 @@ mod tests;
 pub(crate) use self::{
     bridge::Bridge,
     chain::{Chosen, choose},
-    subscription::subscription_of,
+    subscription::{seen_subscriptions, subscription_of},
 };
 
 pub use self::chain::{ConnectError, CredentialAttempt, NoCredential};

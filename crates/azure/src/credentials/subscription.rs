@@ -16,9 +16,9 @@ use crate::{
 
 /// A subscription that the credential sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) id: String,
-    pub(crate) name: String,
+struct Seen {
+    id: String,
+    name: String,
 }
 
 /// The subscription to use.
@@ -53,7 +53,7 @@ pub(crate) async fn subscription_of(
 }
 
 /// The subscriptions that the credential sees.
-pub(crate) async fn seen(client: &Client) -> Result<Vec<Seen>, RequestError> {
+async fn seen(client: &Client) -> Result<Vec<Seen>, RequestError> {
     let query = [("api-version", versions::SUBSCRIPTIONS)];
     let items = client.list("/subscriptions", &query).await?;
     let text = |item: &Value, name: &str| {
@@ -68,6 +68,15 @@ pub(crate) async fn seen(client: &Client) -> Result<Vec<Seen>, RequestError> {
             id: text(item, "subscriptionId"),
             name: text(item, "displayName"),
         })
+        .collect())
+}
+
+/// The same in words, for messages.
+pub(crate) async fn seen_subscriptions(client: &Client) -> Result<Vec<String>, RequestError> {
+    let seen = seen(client).await?;
+    Ok(seen
+        .into_iter()
+        .map(|seen| format!("{} ({})", seen.id, seen.name))
         .collect())
 }
 

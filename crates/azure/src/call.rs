@@ -8,7 +8,7 @@ use model::ids::ArmId;
 use serde_json::Value;
 
 use crate::{
-    error::{RequestError, RequestFault, UNANSWERED},
+    error::{RequestError, RequestFault},
     transport::{new_request_id, retry_after},
 };
 
@@ -25,6 +25,42 @@ pub(crate) struct Call {
     pub(crate) headers: Vec<(&'static str, String)>,
     /// The id that marks it in Azure's logs and in our journal.
     pub(crate) client_request_id: String,
+    /// The call of the typed client that this is, where it is one.
+    pub(crate) typed: Option<MachineCall>,
+}
+
+/// A call on a VM that goes through the typed client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MachineCall {
+    /// What is done.
+    pub(crate) action: MachineAction,
+    /// The VM.
+    pub(crate) id: ArmId,
+}
+
+/// What is done with a VM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MachineAction {
+    /// Gives back its hardware.
+    Deallocate,
+    /// Starts it.
+    Start,
+    /// Puts it back in order.
+    Reapply,
+    /// Deletes it.
+    Delete,
+}
+
+impl MachineAction {
+    /// The method, and the path below the VM.
+    pub(crate) fn request(self) -> (Method, &'static str) {
+        match self {
+            Self::Deallocate => (Method::Post, "/deallocate"),
+            Self::Start => (Method::Post, "/start"),
+            Self::Reapply => (Method::Post, "/reapply"),
+            Self::Delete => (Method::Delete, ""),
+        }
+    }
 }
 
 impl Call {
@@ -36,6 +72,15 @@ impl Call {
             body: None,
             headers: Vec::new(),
             client_request_id: new_request_id(),
+            typed: None,
+        }
+    }
+
+    /// The same to be sent once more, under an id of its own.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            client_request_id: new_request_id(),
+            ..self.clone()
         }
     }
 
@@ -85,11 +130,6 @@ impl Reply {
             .get("etag")
             .and_then(Value::as_str)
             .or_else(|| self.headers.get_optional_str(&ETAG))
-    }
-
-    /// Whether an earlier attempt may have been carried out without an answer.
-    pub(crate) fn after_unanswered(&self) -> bool {
-        self.headers.get_optional_str(&UNANSWERED).is_some()
     }
 }
 

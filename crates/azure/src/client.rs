@@ -11,14 +11,14 @@ use model::ids::ArmId;
 use serde_json::Value;
 
 use crate::{
-    call::{self, Call, Reply},
+    call::{self, Call, MachineAction, MachineCall, Reply},
     clock::Clock,
     counts::RequestCounts,
     credentials::{self, Bridge, Chosen, ConnectError},
     error::{RequestError, RequestFault},
     lro::drive::UnderWay,
     settings::Settings,
-    transport::{ArmTransport, check_scheme},
+    transport::{ArmTransport, REQUEST_ID, check_scheme},
     versions,
 };
 
@@ -172,15 +172,61 @@ impl Client {
         &self.inner.under_way
     }
 
-    /// The typed Compute client. Its long-running calls are sent, never awaited: awaiting sends
-    /// the write again instead of polling.
-    pub(crate) fn compute(&self) -> &compute::Client {
-        &self.inner.compute
-    }
-
     /// Sends a call.
     pub(crate) async fn send(&self, call: &Call) -> Result<Reply, RequestError> {
-        call::send(&self.inner.pipeline, call).await
+        let Some(typed) = &call.typed else {
+            return call::send(&self.inner.pipeline, call).await;
+        };
+        let id = call.client_request_id.clone();
+        let sent = REQUEST_ID.scope(id, self.send_typed(typed)).await;
+        sent.map_err(|fault| RequestError {
+            method: call.method.to_string(),
+            target: call.url.path().to_owned(),
+            fault,
+        })
+    }
+
+    /// Sends a call on a VM with the typed client. It is only sent: awaiting such a call would
+    /// send the write again instead of polling.
+    async fn send_typed(&self, call: &MachineCall) -> Result<Reply, RequestFault> {
+        let machines = self.inner.compute.virtual_machines_client();
+        let (group, name) = (call.id.group().unwrap_or_default(), call.id.name());
+        let subscription = call.id.subscription().unwrap_or_default();
+        let response = match call.action {
+            MachineAction::Deallocate => {
+                let request = machines.deallocate(group, name, subscription);
+                request.send().await.map(|sent| sent.into_raw_response())
+            }
+            MachineAction::Start => {
+                let request = machines.start(group, name, subscription);
+                request.send().await.map(|sent| sent.into_raw_response())
+            }
+            MachineAction::Reapply => {
+                let request = machines.reapply(group, name, subscription);
+                request.send().await.map(|sent| sent.into_raw_response())
+            }
+            MachineAction::Delete => {
+                let request = machines.delete(group, name, subscription);
+                request.send().await.map(|sent| sent.into_raw_response())
+            }
+        };
+        call::read(response.map_err(call::fault_of)?).await
+    }
+
+    /// A call on a VM.
+    pub(crate) fn machine_call(
+        &self,
+        action: MachineAction,
+        id: &ArmId,
+    ) -> Result<Call, RequestError> {
+        let (method, below) = action.request();
+        let query = [("api-version", versions::COMPUTE)];
+        let mut call = self.call_at(method, &format!("{id}{below}"), &query)?;
+        call.typed = Some(MachineCall {
+            action,
+            id: id.clone(),
+        });
+        Ok(call)
     }
 
     /// A call on a resource, with the version of its type's API.

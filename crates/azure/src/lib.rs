@@ -30,6 +30,10 @@ mod read;
 
 mod facts;
 
+mod fault;
+
+mod apply;
+
 mod logging;
 
 #[cfg(test)]
@@ -39,12 +43,14 @@ mod testing;
 mod transport_tests;
 
 pub use self::{
+    apply::{ApplyInputs, Interrupt, Sink, apply},
     client::Client,
     clock::{Clock, SystemClock},
     counts::RequestCounts,
     credentials::{ConnectError, CredentialAttempt, NoCredential},
     error::{ArmDetail, ArmError, ReadError, RequestError, RequestFault, SinkError, chain},
     facts::answer,
+    fault::{Fault, FaultKind, FaultScope, QuotaRefusal, Retry, classify, quota_refusal},
     logging::may_log,
     read::{ReadScope, read},
     settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},

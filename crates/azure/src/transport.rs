@@ -25,6 +25,11 @@ use crate::{
     throttle::{Class, Gates},
 };
 
+tokio::task_local! {
+    /// The id of the request that a typed client is about to send: it has no place for one.
+    pub(crate) static REQUEST_ID: String;
+}
+
 /// Sends requests to one Resource Manager.
 pub(crate) struct ArmTransport {
     http: reqwest::Client,
@@ -92,7 +97,8 @@ impl ArmTransport {
             .get_optional_str(&CLIENT_REQUEST_ID)
             .is_none()
         {
-            request.insert_header(CLIENT_REQUEST_ID, new_request_id());
+            let id = REQUEST_ID.try_with(Clone::clone);
+            request.insert_header(CLIENT_REQUEST_ID, id.unwrap_or_else(|_| new_request_id()));
         }
         request.insert_header("x-ms-return-client-request-id", "true");
         let mut history = History::default();

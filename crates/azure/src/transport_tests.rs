@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     RequestFault,
-    call::Call,
+    call::{Call, MachineAction},
     testing::{Act, Server},
 };
 
@@ -46,12 +46,15 @@ async fn typed_calls_share_the_pipeline() {
     ])
     .await;
     let (client, clock) = server.client().await;
-    let request = client
-        .compute()
-        .virtual_machines_client()
-        .delete("rg", "vm", "s");
-    let response = request.send().await.expect("an answer").into_raw_response();
-    assert_eq!(u16::from(response.status()), 202);
+    let call = client
+        .machine_call(MachineAction::Delete, &VM.parse().expect("an id"))
+        .expect("a call");
+    assert_eq!(client.send(&call).await.expect("an answer").status, 202);
+    for seen in server.seen() {
+        assert_eq!(seen.target, format!("{VM}?api-version=2024-07-01"));
+        let id = seen.header("x-ms-client-request-id");
+        assert_eq!(id, call.client_request_id);
+    }
     assert_eq!(clock.seconds(), [1]);
     assert_eq!(
         client.requests().by_kind.get("virtualMachines/delete"),

@@ -140,13 +140,6 @@ codes! {
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.
     PlanIncomplete = "PLAN002", Error;
-}
-
-impl Code {
-    /// Whether the text at the finding's place must not be shown, because it is a secret.
-    pub fn hides_source(self) -> bool {
-        self == Self::SpecSecret
-    }
     /// No credential gives a token.
     NoCredential = "AUTH001", Error;
     /// Azure refuses the token, or none could be fetched.
@@ -177,6 +170,13 @@ impl Code {
     NotAsPlanned = "APPLY003", Error;
     /// A journal that cannot be written.
     JournalUnwritable = "APPLY004", Error;
+}
+
+impl Code {
+    /// Whether the text at the finding's place must not be shown, because it is a secret.
+    pub fn hides_source(self) -> bool {
+        self == Self::SpecSecret
+    }
 }
 
 impl fmt::Display for Code {

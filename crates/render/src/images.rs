@@ -1,6 +1,6 @@
 //! The images of the catalogue as a table and as JSON.
 
-use model::catalog::{Fit as Verdict, ImageFit, ImageRow};
+use model::catalog::{Fit as Verdict, ImageFit, ImageOs, ImageRow};
 use serde_json::{Value, json};
 
 use crate::{
@@ -36,6 +36,7 @@ pub fn text(rows: &[ImageEntry<'_>], style: Style) -> String {
     let columns = [
         Column::left("Kind", Fit::Keep),
         Column::left("Image", Fit::Wrap),
+        Column::left("OS", Fit::Keep),
         Column::right("Gen"),
         Column::left("CPU", Fit::Keep),
         Column::right("OS disk"),
@@ -62,8 +63,14 @@ fn cells(row: &ImageEntry<'_>) -> Vec<Line> {
     if !image.usable {
         remarks.push("not to be used any more");
     }
+    match image.has_plan {
+        Some(true) => remarks.push("has a purchase plan, whose terms must be accepted"),
+        Some(false) => {}
+        None => remarks.push("purchase plan unknown"),
+    }
     if let Some(fit) = fit.filter(|fit| fit.verdict != Verdict::Ok) {
         remarks.push(&fit.reason);
+        remarks.extend(fit.driver.as_deref());
     }
     if !image.notes.is_empty() {
         remarks.push(&image.notes);
@@ -74,7 +81,8 @@ fn cells(row: &ImageEntry<'_>) -> Vec<Line> {
     });
     vec![
         Line::of(&image.kind),
-        Line::of(urn(image)),
+        urn(image),
+        Line::of(os_word(image.os)),
         Line::of(image.generation.to_string()),
         Line::of(sizes::architecture_word(image.architecture)),
         Line::of(words::count(image.os_disk_default_gb)),
@@ -83,11 +91,23 @@ fn cells(row: &ImageEntry<'_>) -> Vec<Line> {
     ]
 }
 
-fn urn(image: &ImageRow) -> String {
-    format!(
-        "{}:{}:{}:{}",
-        image.publisher, image.offer, image.sku, image.version
-    )
+/// The image's URN; a version that was never seen is said to be unknown.
+fn urn(image: &ImageRow) -> Line {
+    let line = Line::of(format!(
+        "{}:{}:{}:",
+        image.publisher, image.offer, image.sku
+    ));
+    match &image.version {
+        Some(version) => line.then(Ink::Plain, version),
+        None => line.then(Ink::Caution, format!("({})", words::UNKNOWN)),
+    }
+}
+
+fn os_word(os: ImageOs) -> &'static str {
+    match os {
+        ImageOs::Linux => "linux",
+        ImageOs::Windows => "windows",
+    }
 }
 
 fn verdict(verdict: Verdict) -> (Ink, &'static str) {
@@ -116,9 +136,11 @@ fn document(row: &ImageEntry<'_>) -> Value {
         offer,
         sku,
         version,
+        os,
         generation,
         architecture,
         usable,
+        has_plan,
         os_disk_floor_gb,
         os_disk_default_gb,
         notes,
@@ -127,20 +149,21 @@ fn document(row: &ImageEntry<'_>) -> Value {
     } = image;
     json!({
         "kind": kind,
-        "urn": urn(image),
         "publisher": publisher,
         "offer": offer,
         "sku": sku,
         "version": version,
+        "os": os_word(*os),
         "generation": generation,
         "architecture": sizes::architecture_word(*architecture),
         "usable": usable,
+        "has_plan": has_plan,
         "os_disk_floor_gb": os_disk_floor_gb,
         "os_disk_default_gb": os_disk_default_gb,
         "fit": fit.map(fit_document),
         "notes": notes,
-        "source": source,
-        "as_of": as_of,
+        "source": &**source,
+        "as_of": &**as_of,
     })
 }
 
@@ -149,7 +172,10 @@ fn fit_document(fit: &ImageFit) -> Value {
         family,
         column: _,
         verdict,
+        driver,
         reason,
+        source,
+        as_of,
     } = fit;
     let verdict = match verdict {
         Verdict::Ok => "ok",
@@ -157,5 +183,12 @@ fn fit_document(fit: &ImageFit) -> Value {
         Verdict::NeedsDriver => "needs_driver",
         Verdict::No => "no",
     };
-    json!({"family": family, "verdict": verdict, "reason": reason})
+    json!({
+        "family": family,
+        "verdict": verdict,
+        "driver": driver,
+        "reason": reason,
+        "source": &**source,
+        "as_of": &**as_of,
+    })
 }

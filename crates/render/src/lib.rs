@@ -18,6 +18,8 @@ mod ranges;
 
 pub mod plan;
 
+pub mod explain;
+
 pub mod quota;
 
 pub mod cost;

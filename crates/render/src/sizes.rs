@@ -46,10 +46,10 @@ pub fn text(rows: &[SizeRow<'_>], location: &Region, style: Style) -> String {
         Column::left("Size", Fit::Keep),
         Column::left("GPUs", Fit::Keep),
         Column::right("GB"),
-        Column::right("vCPUs"),
-        Column::right("GiB"),
+        spare(Column::right("vCPUs")),
+        spare(Column::right("GiB")),
         Column::left("RDMA", Fit::Keep),
-        Column::left("Zones", Fit::Keep),
+        spare(Column::left("Zones", Fit::Keep)),
         Column::decimal("USD/h"),
         Column::decimal("Spot"),
         Column::left("", Fit::Wrap),
@@ -62,7 +62,7 @@ pub fn text(rows: &[SizeRow<'_>], location: &Region, style: Style) -> String {
     paper.blank();
     let dates: BTreeSet<&str> = rows
         .iter()
-        .filter_map(|row| Some(row.price?.as_of.as_str()))
+        .filter_map(|row| Some(&*row.price?.as_of))
         .collect();
     let prices = match (dates.first(), dates.last()) {
         (Some(first), Some(last)) if first == last => format!("; list prices of {first}"),
@@ -75,6 +75,14 @@ pub fn text(rows: &[SizeRow<'_>], location: &Region, style: Style) -> String {
     );
     paper.paragraph(0, Ink::Faint, &sentence);
     paper.finish()
+}
+
+/// A column that narrow terminals do without; the JSON document has everything.
+const fn spare(column: Column) -> Column {
+    Column {
+        fit: Fit::Spare,
+        ..column
+    }
 }
 
 fn cells(row: &SizeRow<'_>) -> Vec<Line> {
@@ -94,10 +102,11 @@ fn cells(row: &SizeRow<'_>) -> Vec<Line> {
     let amount = |amount: Option<String>| amount.map_or_else(unknown, Line::of);
     vec![
         Line::of(size.name.as_str()),
-        Line::of(gpus),
-        Line::of(gpu_memory),
+        gpus,
+        gpu_memory,
         Line::of(words::count(size.vcpus)),
-        Line::of(gibibytes(size.memory_mib)),
+        size.memory_mib
+            .map_or_else(unknown, |memory| Line::of(gibibytes(memory))),
         Line::of(if size.rdma { "yes" } else { "" }),
         zones,
         amount(
@@ -118,17 +127,20 @@ fn unknown() -> Line {
     Line::inked(Ink::Caution, words::UNKNOWN)
 }
 
-fn gpu(gpu: &SizeGpu) -> (String, String) {
+/// How many GPUs of which model, and the memory of one.
+fn gpu(gpu: &SizeGpu) -> (Line, Line) {
     let SizeGpu {
         model,
         share,
         memory_gb,
     } = gpu;
     let count = match share {
-        GpuShare::Whole(count) => format!("{} × {model}", words::count(*count)),
-        GpuShare::Part(parts) => format!("1/{parts} {model}"),
+        Some(GpuShare::Whole(count)) => Line::of(format!("{} × {model}", words::count(*count))),
+        Some(GpuShare::Part(parts)) => Line::of(format!("1/{parts} {model}")),
+        None => Line::inked(Ink::Caution, "?").then(Ink::Plain, format!(" × {model}")),
     };
-    (count, words::count(*memory_gb))
+    let memory = memory_gb.map_or_else(unknown, |memory| Line::of(words::count(memory)));
+    (count, memory)
 }
 
 /// Memory in GiB, with decimals only where there are any.
@@ -149,8 +161,9 @@ fn remarks(size: &Size, price: Option<&VmPrice>) -> Vec<String> {
         Lifecycle::Retired { since: None } => remarks.push("retired".to_owned()),
     }
     match size.architecture {
-        Architecture::X64 => {}
-        Architecture::Arm64 => remarks.push("Arm".to_owned()),
+        Some(Architecture::X64) => {}
+        Some(Architecture::Arm64) => remarks.push("Arm".to_owned()),
+        None => remarks.push("CPU unknown".to_owned()),
     }
     remarks.extend(
         price
@@ -180,13 +193,17 @@ fn document(row: &SizeRow<'_>) -> Value {
         vcpus,
         memory_mib,
         max_data_disks,
+        max_nics,
         architecture,
         generations,
         accelerated_networking,
         premium_disks,
+        ephemeral_os_disk,
+        encryption_at_host,
         gpu,
         rdma,
         gpu_interconnect,
+        local_nvme,
         lifecycle,
         image_family: _,
         notes,
@@ -201,19 +218,23 @@ fn document(row: &SizeRow<'_>) -> Value {
         "vcpus": vcpus,
         "memory_mib": memory_mib,
         "max_data_disks": max_data_disks,
-        "architecture": architecture_word(*architecture),
-        "generations": generations,
+        "max_nics": max_nics,
+        "architecture": architecture.map(architecture_word),
+        "generations": (!generations.is_empty()).then_some(generations),
         "accelerated_networking": accelerated_networking,
         "premium_disks": premium_disks,
+        "ephemeral_os_disk": ephemeral_os_disk,
+        "encryption_at_host": encryption_at_host,
         "gpu": gpu.as_ref().map(gpu_document),
         "rdma": rdma,
         "gpu_interconnect": gpu_interconnect,
+        "local_nvme": local_nvme,
         "lifecycle": lifecycle_document(lifecycle),
         "zones": zones,
         "price": price.map(price_document),
         "notes": notes,
-        "source": source,
-        "as_of": as_of,
+        "source": &**source,
+        "as_of": &**as_of,
     })
 }
 
@@ -231,8 +252,9 @@ fn gpu_document(gpu: &SizeGpu) -> Value {
         memory_gb,
     } = gpu;
     let (count, part_of) = match share {
-        GpuShare::Whole(count) => (Some(count), None),
-        GpuShare::Part(parts) => (None, Some(parts)),
+        Some(GpuShare::Whole(count)) => (Some(count), None),
+        Some(GpuShare::Part(parts)) => (None, Some(parts)),
+        None => (None, None),
     };
     json!({"model": model, "count": count, "part_of": part_of, "memory_gb": memory_gb})
 }
@@ -262,8 +284,8 @@ fn price_document(price: &VmPrice) -> Value {
         "spot_hourly": text(spot),
         "windows_hourly": text(windows),
         "savings_plan_1y_hourly": text(savings_plan_1y),
-        "source": source,
-        "as_of": as_of,
+        "source": &**source,
+        "as_of": &**as_of,
         "flags": flags,
     })
 }

@@ -7,6 +7,8 @@ pub mod heartbeats;
 
 pub mod summary;
 
+pub mod outcome;
+
 mod verbs;
 
 use model::{
@@ -16,7 +18,12 @@ use model::{
 };
 use serde_json::Value;
 
-pub use self::{board::Board, heartbeats::Heartbeats, summary::summary};
+pub use self::{
+    board::Board,
+    heartbeats::Heartbeats,
+    outcome::outcome_json,
+    summary::{RunFacts, summary},
+};
 use crate::{
     line::Line,
     plan::ink,
@@ -128,7 +135,8 @@ fn tally(done: usize, failed: usize, not_started: usize) -> String {
     )
 }
 
-/// An event as one line of JSON with its time, without a line feed.
+/// An event as one line of JSON with its time, the line feed at its end included: a record
+/// is whole or not there.
 pub fn json_line(event: &Event, time: Timestamp) -> String {
     let mut document = serde_json::to_value(event).unwrap_or_default();
     if let Some(members) = document.as_object_mut() {
@@ -137,5 +145,5 @@ pub fn json_line(event: &Event, time: Timestamp) -> String {
             members.insert("format_version".to_owned(), Value::from(FORMAT_VERSION));
         }
     }
-    document.to_string()
+    format!("{document}\n")
 }

@@ -3,7 +3,7 @@
 
 mod header;
 
-mod pools;
+pub(crate) mod pools;
 
 mod changes;
 
@@ -79,15 +79,6 @@ pub fn findings(plan: &Plan, style: Style) -> String {
     let mut paper = Paper::new(style);
     findings::write(&mut paper, &plan.diagnostics);
     paper.finish()
-}
-
-/// The whole decision for a pool: the facts, the reasons, and every size that was considered,
-/// kept or rejected and why. `None` where the plan has no such pool.
-pub fn explain(plan: &Plan, pool: &str, style: Style) -> Option<String> {
-    let decision = plan.pools.get(pool)?;
-    let mut paper = Paper::new(style);
-    pools::write_all(&mut paper, pool, decision, &plan.cost, style);
-    Some(paper.finish())
 }
 
 /// What is deleted, replaced, interrupted or paid for, in a few lines, and the question

@@ -20,6 +20,9 @@ const RUNNERS_UP: usize = 3;
 /// Rejected sizes shown: those that the fewest rules reject.
 const NEAR_MISSES: usize = 3;
 
+/// The currency of the catalogue's prices, which candidates have where there is no cost.
+const CURRENCY: &str = "USD";
+
 /// Columns of the labels, so that a pool's parts stand below each other.
 const LABEL: usize = 9;
 
@@ -35,19 +38,23 @@ pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
 }
 
 /// The whole decision for one pool, with every size that was considered.
-pub(super) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, cost: &Cost, style: Style) {
-    paper.hanging(&Line::of("  "), &head(name, pool, cost));
+pub(crate) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, style: Style) {
+    paper.hanging(&Line::of("  "), &title(name, pool));
     paper.lines(&facts(pool).lines(style));
     let (kept, rejected) = (kept(pool), rejected(pool));
-    let table = candidate_table(&kept, &rejected, kept.len(), rejected.len(), &cost.currency);
+    let table = candidate_table(&kept, &rejected, kept.len(), rejected.len(), CURRENCY);
     paper.lines(&table.lines(style));
 }
 
-fn head(name: &str, pool: &PoolPlan, cost: &Cost) -> Line {
-    let line = Line::inked(Ink::Strong, name).then(
+fn title(name: &str, pool: &PoolPlan) -> Line {
+    Line::inked(Ink::Strong, name).then(
         Ink::Plain,
         format!("  {} × {}", words::count(pool.count), pool.size),
-    );
+    )
+}
+
+fn head(name: &str, pool: &PoolPlan, cost: &Cost) -> Line {
+    let line = title(name, pool);
     match hourly(name, cost) {
         Hourly::Known(amount) => {
             line.then(Ink::Plain, format!(", {amount} {}/hour", cost.currency))

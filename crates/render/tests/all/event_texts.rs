@@ -8,10 +8,10 @@ use model::{
 };
 use tensorform_render::{
     Style,
-    events::{self, Board, summary::RunFacts},
+    events::{self, Board, RunFacts},
 };
 
-use crate::{build::address, golden};
+use crate::{build::address, golden, plans};
 
 const PLAIN: Style = Style::plain(100);
 
@@ -117,8 +117,9 @@ fn json_lines_are_one_document_each_and_begin_with_their_version() {
     for (position, (elapsed, event)) in run().iter().enumerate() {
         let second = if *elapsed < 1.0 { 0 } else { 60 };
         let line = events::json_line(event, Timestamp::from_unix(1_796_040_000 + second));
-        assert!(!line.contains('\n'));
-        let document: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+        let (line, rest) = line.split_once('\n').expect("a line feed");
+        assert_eq!(rest, "", "one line");
+        let document: serde_json::Value = serde_json::from_str(line).expect("JSON");
         assert_eq!(document["format_version"].is_string(), position == 0);
         let mut members = document.clone();
         let members = members.as_object_mut().expect("an object");
@@ -126,7 +127,7 @@ fn json_lines_are_one_document_each_and_begin_with_their_version() {
         members.remove("format_version");
         let read: Event = serde_json::from_value(members.clone().into()).expect("an event");
         assert_eq!(&read, event, "the event reads back");
-        text.push_str(&line);
+        text.push_str(line);
         text.push('\n');
     }
     golden::check("events_json", &text);
@@ -291,4 +292,21 @@ fn colour_adds_nothing_but_colour() {
         let text = events::line(&event, elapsed, colored);
         assert_eq!(text.as_deref().map(golden::without_colours), plain);
     }
+}
+
+#[test]
+fn the_outcome_is_one_document() {
+    let mut plan = plans::every_action();
+    plan.digest = "sha256:02".to_owned();
+    let outcome = outcome(partly(), 9, false);
+    let text = events::outcome_json(&outcome, &plan, 3, "0.1.0");
+    golden::check("outcome_json", &text);
+    let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let counts = &document["counts"];
+    let sum: u64 = ["done", "failed", "not_started"]
+        .iter()
+        .filter_map(|name| counts[*name].as_u64())
+        .sum();
+    assert_eq!(sum, 15, "every step is counted once");
+    assert_eq!(document["steps"].as_array().map(Vec::len), Some(15));
 }

@@ -1,7 +1,7 @@
 //! Plans as texts and documents.
 
-use model::plan::{Plan, read_plan};
-use tensorform_render::{Style, line::width as display_width, plan};
+use model::plan::{Plan, PoolPlan, read_plan};
+use tensorform_render::{Style, explain, line::width as display_width, plan};
 
 use crate::{golden, plans};
 
@@ -71,10 +71,11 @@ fn questions_name_what_is_lost_and_paid_for() {
 #[test]
 fn explanations_hide_no_candidate() {
     let plan = plans::first();
-    let text = plan::explain(&plan, "train", Style::plain(WIDTH)).expect("the pool");
+    let pool = &plan.pools["train"];
+    let text = explain::text("train", pool, Style::plain(WIDTH));
     let without_blanks = |text: &str| text.replace([' ', '\n'], "");
     let found = without_blanks(&text);
-    for candidate in &plan.pools["train"].candidates {
+    for candidate in &pool.candidates {
         assert!(text.contains(candidate.size.as_str()), "{}", candidate.size);
         for reason in &candidate.reasons {
             assert!(
@@ -85,7 +86,10 @@ fn explanations_hide_no_candidate() {
         }
     }
     golden::check("explain", &text);
-    assert_eq!(plan::explain(&plan, "other", Style::plain(WIDTH)), None);
+    let document: serde_json::Value =
+        serde_json::from_str(&explain::json("train", pool)).expect("JSON");
+    let read: PoolPlan = serde_json::from_value(document["decision"].clone()).expect("a pool");
+    assert_eq!(&read, pool);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use tensorform_render::{
     Style,
     diagnostics::{self, SourceText},
-    events::{self, Board, summary::RunFacts},
+    events::{self, Board, RunFacts},
     line::{self, Line},
     page, plan,
     style::Ink,
@@ -165,7 +165,7 @@ proptest! {
             board.feed(event, now);
             check("line", |style| events::line(event, now, style).unwrap_or_default(), style);
             check("board", |style| board.lines(now, style, 5).join("\n"), style);
-            prop_assert!(!events::json_line(event, Timestamp::from_unix(0)).contains('\n'));
+            prop_assert_eq!(events::json_line(event, Timestamp::from_unix(0)).matches('\n').count(), 1);
         }
         let outcome = Outcome { steps: vec![(address, Action::Create, Ending::Failed(failure))], writes: 1, interrupted: false };
         let run = RunFacts { stack: &stack, mode: Mode::Sandbox, seconds: now };

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use model::{
     catalog::{
-        Architecture, Fit as Verdict, GpuShare, ImageFit, ImageRow, Lifecycle, Size, SizeGpu,
-        VmPrice,
+        Architecture, Fit as Verdict, GpuShare, ImageFit, ImageOs, ImageRow, Lifecycle, Size,
+        SizeGpu, VmPrice,
     },
     live::{Mode, Power, Provisioning, State},
     units::{Micros, Region, Span, Timestamp},
@@ -185,28 +185,32 @@ fn size(name: &str, gpu: Option<SizeGpu>) -> Size {
         series: "ND".to_owned(),
         version: Some(5),
         vcpus: 96,
-        memory_mib: 1_945_600,
+        memory_mib: Some(1_945_600),
         max_data_disks: Some(16),
-        architecture: Architecture::X64,
+        max_nics: None,
+        architecture: Some(Architecture::X64),
         generations: [2].into(),
-        accelerated_networking: true,
-        premium_disks: true,
+        accelerated_networking: Some(true),
+        premium_disks: Some(true),
+        ephemeral_os_disk: None,
+        encryption_at_host: Some(false),
         gpu,
         rdma: true,
         gpu_interconnect: Some("NVLink".to_owned()),
+        local_nvme: None,
         lifecycle: Lifecycle::Current,
         image_family: "nd".to_owned(),
         notes: String::new(),
-        source: "D".to_owned(),
-        as_of: "2026-07-15".to_owned(),
+        source: "D".into(),
+        as_of: "2026-07-15".into(),
     }
 }
 
 fn gpu(model: &str, share: GpuShare, memory_gb: u32) -> SizeGpu {
     SizeGpu {
         model: model.to_owned(),
-        share,
-        memory_gb,
+        share: Some(share),
+        memory_gb: Some(memory_gb),
     }
 }
 
@@ -217,8 +221,8 @@ fn price(linux: Option<&str>, spot: Option<&str>, flags: &[&str]) -> VmPrice {
         spot: spot.map(parse),
         windows: None,
         savings_plan_1y: None,
-        source: "R".to_owned(),
-        as_of: "2026-08-01".to_owned(),
+        source: "R".into(),
+        as_of: "2026-08-01".into(),
         flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
     }
 }
@@ -229,13 +233,20 @@ fn sizes_read_as_in_the_goldens() {
         "Standard_NV12ads_A10_v5",
         Some(gpu("A10", GpuShare::Part(3), 8)),
     );
-    (part.vcpus, part.memory_mib, part.rdma) = (12, 112_640, false);
+    (part.vcpus, part.memory_mib, part.rdma) = (12, Some(112_640), false);
     part.lifecycle = Lifecycle::EndOfLife {
         retires: "2027-09-30".to_owned(),
     };
     let mut cpu = size("Standard_D2ps_v5", None);
-    (cpu.vcpus, cpu.memory_mib, cpu.rdma) = (2, 8_704, false);
-    cpu.architecture = Architecture::Arm64;
+    (cpu.vcpus, cpu.memory_mib, cpu.rdma) = (2, Some(8_704), false);
+    cpu.architecture = Some(Architecture::Arm64);
+    let mut vague = size("Standard_ND128isr_GB300_v6", None);
+    (vague.memory_mib, vague.architecture) = (None, None);
+    vague.gpu = Some(SizeGpu {
+        model: "GB300".to_owned(),
+        share: None,
+        memory_gb: None,
+    });
     let big = size(
         "Standard_ND96isr_H100_v5",
         Some(gpu("H100", GpuShare::Whole(8), 80)),
@@ -254,6 +265,11 @@ fn sizes_read_as_in_the_goldens() {
         },
         SizeRow {
             size: &part,
+            price: None,
+            zones: None,
+        },
+        SizeRow {
+            size: &vague,
             price: None,
             zones: None,
         },
@@ -277,28 +293,35 @@ fn images_read_as_in_the_goldens() {
         publisher: "microsoft-dsvm".to_owned(),
         offer: "ubuntu-hpc".to_owned(),
         sku: sku.to_owned(),
-        version: "22.04.2026061901".to_owned(),
+        version: Some("22.04.2026061901".to_owned()),
+        os: ImageOs::Linux,
         generation: 2,
         architecture: Architecture::X64,
         usable: true,
+        has_plan: Some(false),
         os_disk_floor_gb: 64,
         os_disk_default_gb: 256,
         notes: String::new(),
-        source: "azhpc-images".to_owned(),
-        as_of: "2026-07-01".to_owned(),
+        source: "azhpc-images".into(),
+        as_of: "2026-07-01".into(),
     };
     let hpc = image("hpc", "2204");
     let mut old = image("dsvm", "2004-gen2");
     old.usable = false;
+    (old.version, old.has_plan) = (None, None);
     old.notes = "Ubuntu 20.04 is out of support".to_owned();
     let fit = ImageFit {
         family: "nd_h100".to_owned(),
         column: "hpc".to_owned(),
         verdict: Verdict::Ok,
+        driver: None,
         reason: "documented".to_owned(),
+        source: "matrix".into(),
+        as_of: "2026-07-01".into(),
     };
     let misfit = ImageFit {
-        verdict: Verdict::No,
+        verdict: Verdict::NeedsDriver,
+        driver: Some("NvidiaGpuDriverLinux".to_owned()),
         reason: "its driver is older than the GPU".to_owned(),
         ..fit.clone()
     };

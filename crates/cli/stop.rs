@@ -52,12 +52,14 @@ impl From<Diagnostic> for Stop {
 
 /// Refusals by budget, policy or protection have a code of their own, where nothing else is wrong.
 pub(crate) fn exit_of(diagnostics: &Diagnostics) -> Exit {
-    let mut errors = diagnostics.iter().filter(|finding| finding.severity == Severity::Error).peekable();
     let refusal = |code: Code| matches!(code, Code::OverBudget | Code::StopNotAllowed | Code::Protected);
-    match errors.peek() {
-        None => Exit::Done,
-        Some(_) if errors.all(|finding| refusal(finding.code)) => Exit::Refused,
-        Some(_) => Exit::Error,
+    let mut errors = diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    if !diagnostics.has_errors() {
+        Exit::Done
+    } else if errors.all(|finding| refusal(finding.code)) {
+        Exit::Refused
+    } else {
+        Exit::Error
     }
 }
 

@@ -48,7 +48,9 @@ impl World {
             }
             None => (None, settings(app)?),
         };
-        let settings = Settings { subscription, ..settings };
+        // A new sandbox has one subscription, which a spec that names none means.
+        let usual = sandboxed(app).then(|| emulator::SUBSCRIPTION.to_owned());
+        let settings = Settings { subscription: subscription.or(usual), ..settings };
         let client = runtime.block_on(Client::connect(settings)).map_err(|error| errors::connect(&error))?;
         tracing::info!(credential = client.credential_name(), subscription = client.subscription(), "connected");
         Ok(Self { runtime: Some(runtime), client: Some(client), sandbox })
@@ -96,6 +98,10 @@ pub(crate) fn runtime() -> Result<Runtime, Stop> {
         .enable_all()
         .build()
         .map_err(|error| Stop::because(Code::Unreachable, format!("no threads for the network: {error}")))
+}
+
+fn sandboxed(app: &App) -> bool {
+    app.global.sandbox.is_some()
 }
 
 /// Which world the options name.

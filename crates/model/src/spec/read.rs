@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     check, decode, findings::Findings, spans::SpanIndex, types::Spec, validate, variables, yaml,
 };
-use crate::diag::Diagnostics;
+use crate::diag::{Code, Diagnostics};
 
 /// What a spec may refer to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,11 +40,21 @@ pub fn parse(text: &str, inputs: &Inputs) -> Parsed {
     finish(Some(spec), findings, SpanIndex::new(text, Some(root)))
 }
 
-fn finish(spec: Option<Spec>, findings: Findings, spans: SpanIndex) -> Parsed {
+fn finish(spec: Option<Spec>, findings: Findings, mut spans: SpanIndex) -> Parsed {
     let spec = spec.filter(|_| !findings.has_errors());
+    let diagnostics = findings.sorted(&spans);
+    let secrets = diagnostics
+        .iter()
+        .filter(|finding| finding.code == Code::SpecSecret);
+    let ranges: Vec<_> = secrets
+        .filter_map(|finding| spans.range(&finding.at))
+        .collect();
+    for range in ranges {
+        spans.mask(range);
+    }
     Parsed {
         spec,
-        diagnostics: findings.sorted(&spans),
+        diagnostics,
         spans,
     }
 }

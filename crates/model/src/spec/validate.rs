@@ -75,23 +75,19 @@ fn block(entries: &[Entry], block: &'static Block, trail: &Trail<'_>, findings: 
         if missing {
             let message = format!("missing key `{}` {}", key.name, trail.inside());
             findings.push(
-                Diagnostic::new(Code::SpecMissingKey, trail.key(), message).with_help(format!(
-                    "add `{}: {}`: {}",
-                    key.name,
-                    key.example,
-                    expected(&key.kind)
-                )),
+                Diagnostic::new(Code::SpecMissingKey, trail.key(), message).with_help(add(key)),
             );
         }
     }
 }
 
-/// What a key takes, for help: only where it says more than the example.
-fn expected(kind: &Kind) -> String {
-    if kind.map.is_some() {
-        "one block for each of your choice of name".to_owned()
+/// Help for a missing key.
+fn add(key: &Key) -> String {
+    let example = format!("add `{}: {}`", key.name, key.example);
+    if key.kind.words.is_empty() {
+        example
     } else {
-        kind.expected()
+        format!("{example}: {}", key.kind.expected())
     }
 }
 

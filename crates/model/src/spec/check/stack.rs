@@ -5,6 +5,7 @@ use crate::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     spec::{
         parts::Cidr,
+        schema::pool::MOST_NODES,
         types::{Network, Spec, Via},
     },
 };
@@ -14,9 +15,6 @@ const RDMA_BLOCK: Cidr = Cidr {
     first: 172 << 24 | 16 << 16,
     prefix: 16,
 };
-
-/// Most single VMs of a stack.
-const MOST_NODES: u32 = 1_000;
 
 /// Addresses that Azure keeps in each subnet.
 const KEPT_ADDRESSES: u64 = 5;
@@ -134,30 +132,12 @@ fn nodes(check: &mut Check<'_>, spec: &Spec) {
         .values()
         .map(|pool| u64::from(pool.count.unwrap_or(1)))
         .sum();
-    let one_is_enough = spec
-        .pools
-        .values()
-        .any(|pool| pool.count.is_some_and(|count| count > MOST_NODES));
-    if total > u64::from(MOST_NODES) && !one_is_enough {
+    if total > u64::from(MOST_NODES) {
         check.report(
             Code::SpecConflict,
             At::Key(SpecPath::of(&["pools"])),
             format!("the pools have {total} nodes, a stack can have {MOST_NODES} single VMs"),
             "split the stack",
         );
-    }
-    for (name, pool) in &spec.pools {
-        let path = SpecPath::pool(name, &["count"]);
-        if pool.count.is_some_and(|count| count > MOST_NODES) && check.is_sound(&path) {
-            check.report(
-                Code::SpecConflict,
-                At::Value(path),
-                format!(
-                    "`count: {}` is more than the {MOST_NODES} single VMs that a stack can have",
-                    pool.count.unwrap_or_default()
-                ),
-                "a scale set is made by one request, and is not supported yet: split the stack",
-            );
-        }
     }
 }

@@ -165,7 +165,7 @@ const ACCESS: Block = Block {
     keys: keys! {
         "user": Kind::text(&names::USER), Presence::Default("azureuser"), NOW, "azureuser",
             "Administrator's name on the nodes.";
-        "ssh_keys": Kind::words(words::GENERATE).or_list(&SSH_KEYS), Presence::Default("generate"), NOW,
+        "ssh_keys": Kind::text(&places::SSH_KEY).or_words(words::GENERATE).or_list(&SSH_KEYS), Presence::Default("generate"), NOW,
             "[~/.ssh/id_ed25519.pub]",
             "Public keys of the administrator: files, or keys in one line. RSA keys have 2048 bits or more.";
         "via": Kind::words(words::VIA).not(&[("public", "`public_ip`"), ("ssh", "`public_ip` gives SSH a way in")]),

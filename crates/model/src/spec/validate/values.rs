@@ -105,13 +105,11 @@ impl Problem {
                 help.into_iter().fold(finding, Diagnostic::with_help)
             }
             Self::Value(refusal) => {
-                let suggestion = match &refusal.help {
-                    Some(_) => None,
-                    None => suggestion(&scalar.text, name, kind),
-                };
+                let help = in_block(&scalar.text, name, kind)
+                    .or(refusal.help)
+                    .or_else(|| near_word(&scalar.text, kind));
                 let message = invalid(scalar, name, kind, trail).message;
-                let finding = refused(refusal, trail.value(), message);
-                suggestion.into_iter().fold(finding, Diagnostic::with_help)
+                refused(Refusal { help, ..refusal }, trail.value(), message)
             }
         }
     }
@@ -170,17 +168,20 @@ pub(super) fn shown(scalar: &Scalar, kind: &Kind) -> String {
     }
 }
 
-/// What a text may have meant: a key of the block that stands for the value, or a word.
-fn suggestion(text: &str, name: &str, kind: &Kind) -> Option<String> {
+/// Help for a text that a key of the kind's block takes: `size: H100` is `size: {gpu: H100}`.
+fn in_block(text: &str, name: &str, kind: &Kind) -> Option<String> {
     let takes = |inner: &&Key| match inner.kind.scalar {
         Some(Form::Text(form)) => !form.as_written && (form.check)(text).is_ok(),
         Some(Form::Boolean | Form::Integer { .. } | Form::Decimal(_)) | None => {
             inner.kind.words.iter().any(|word| word.text == text)
         }
     };
-    if let Some(inner) = kind.block.and_then(|block| block.keys.iter().find(takes)) {
-        return Some(format!("write `{name}: {{{}: {text:?}}}`", inner.name));
-    }
+    let inner = kind.block?.keys.iter().find(takes)?;
+    Some(format!("write `{name}: {{{}: {text:?}}}`", inner.name))
+}
+
+/// Help for a text that is nearly a word.
+fn near_word(text: &str, kind: &Kind) -> Option<String> {
     lookup::nearest(text, kind.words.iter().map(|word| word.text))
         .map(|word| format!("did you mean `{word}`?"))
 }
@@ -277,10 +278,10 @@ fn text(scalar: &Scalar, typed: &Typed, form: &TextForm) -> Result<(), Problem> 
     let verdict = (form.check)(&scalar.text);
     match (is_text, verdict) {
         (true, verdict) => verdict.map_err(Problem::Value),
-        (false, Ok(())) => Err(Problem::Type(Some(format!(
+        (false, Ok(())) if !form.private => Err(Problem::Type(Some(format!(
             "put it in quotes to make it a text: `\"{}\"`",
             scalar.text
         )))),
-        (false, Err(_)) => Err(Problem::Type(None)),
+        (false, _) => Err(Problem::Type(None)),
     }
 }

@@ -75,25 +75,22 @@ pub(crate) fn tabs(text: &str, scalars: &[Range<usize>]) -> Vec<Diagnostic> {
     findings
 }
 
-/// The finding for the tab that broke the syntax at `offset`: in the white space before it or
-/// at the beginning of its line.
+/// The finding for the tab that broke the syntax at `offset`: in the white space around it,
+/// or at the beginning of its line.
 pub(crate) fn tab_near(text: &str, offset: usize) -> Option<Diagnostic> {
-    let before = text.get(..offset)?;
+    let (before, behind) = text.split_at_checked(offset)?;
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    let line = text.get(line_start..)?.lines().next()?;
-    let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
-    let in_indentation = line.get(..indentation)?.find('\t');
     let blank_start = before.trim_end_matches([' ', '\t']).len();
-    let beside = text
-        .get(blank_start..)?
-        .split(|character| !matches!(character, ' ' | '\t'))
-        .next()?
-        .find('\t');
-    match (in_indentation, beside) {
-        (Some(column), _) => Some(tab(line_start + column)),
-        (None, Some(column)) => Some(tab(blank_start + column)),
-        (None, None) => None,
-    }
+    let blank_end = text.len() - behind.trim_start_matches([' ', '\t', '\n', '\r']).len();
+    let line = text.get(line_start..)?;
+    let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
+    [line_start..line_start + indentation, blank_start..blank_end]
+        .into_iter()
+        .find_map(|range| {
+            let start = range.start;
+            let column = text.get(range)?.find('\t')?;
+            Some(tab(start + column))
+        })
 }
 
 fn tab(start: usize) -> Diagnostic {

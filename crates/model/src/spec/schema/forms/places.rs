@@ -114,10 +114,10 @@ pub(crate) const CONTAINER_IMAGE: TextForm = form(
         let plain = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"._/:@-".contains(&byte));
-        if begins && plain && text.len() <= 512 {
+        if text.contains("://") {
+            Err(Refusal::instead("leave the `://` and what is before it out"))
+        } else if begins && plain && text.len() <= 512 {
             Ok(())
-        } else if text.starts_with("docker://") {
-            Err(Refusal::instead("leave `docker://` out"))
         } else {
             Err(Refusal::plain())
         }

@@ -36,6 +36,9 @@ mod read;
 
 mod document;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::{
     document::{json_schema, reference, starter},
     parts::*,

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    check, decode, findings::Findings, spans::SpanIndex, types::Spec, validate, variables, yaml,
+    check, decode, findings::Findings, spans::Lines, spans::SpanIndex, types::Spec, validate,
+    variables, yaml,
 };
 use crate::diag::{Code, Diagnostics};
 
@@ -36,7 +37,7 @@ pub fn parse(text: &str, inputs: &Inputs) -> Parsed {
     variables::substitute(&mut root, inputs, &mut findings);
     validate::document(&root, &mut findings);
     let spec = decode::spec(&root);
-    check::run(&root, &spec, &mut findings);
+    check::run(&root, &spec, &Lines::new(text), &mut findings);
     finish(Some(spec), findings, SpanIndex::new(text, Some(root)))
 }
 

@@ -7,6 +7,7 @@ use crate::{
         parts::Cidr,
         schema::pool::MOST_NODES,
         types::{Network, Spec, Via},
+        yaml::node::Node,
     },
 };
 
@@ -74,6 +75,19 @@ fn network(check: &mut Check<'_>) {
         ),
         _ => {}
     }
+    let via = SpecPath::of(&["access", "via"]);
+    let existing = check
+        .given(&via)
+        .and_then(Node::scalar)
+        .is_some_and(|scalar| scalar.text == "existing");
+    if existing && !has_subnet {
+        check.report(
+            Code::SpecConflict,
+            At::Value(via),
+            "`via: existing` needs `network.subnet_id`: a new network has no way in yet".to_owned(),
+            "use `via: none`",
+        );
+    }
 }
 
 fn addresses(check: &mut Check<'_>, spec: &Spec, space: Cidr) {
@@ -95,11 +109,7 @@ fn addresses(check: &mut Check<'_>, spec: &Spec, space: Cidr) {
         .lower_half()
         .addresses()
         .saturating_sub(KEPT_ADDRESSES);
-    let wanted: u64 = spec
-        .pools
-        .values()
-        .map(|pool| u64::from(pool.count.unwrap_or(1)))
-        .sum();
+    let wanted = wanted_nodes(check, spec);
     if wanted > room {
         check.report(
             Code::SpecConflict,
@@ -127,11 +137,7 @@ fn access(check: &mut Check<'_>, spec: &Spec) {
 }
 
 fn nodes(check: &mut Check<'_>, spec: &Spec) {
-    let total: u64 = spec
-        .pools
-        .values()
-        .map(|pool| u64::from(pool.count.unwrap_or(1)))
-        .sum();
+    let total = wanted_nodes(check, spec);
     if total > u64::from(MOST_NODES) {
         check.report(
             Code::SpecConflict,
@@ -140,4 +146,14 @@ fn nodes(check: &mut Check<'_>, spec: &Spec) {
             "split the stack",
         );
     }
+}
+
+/// How many nodes the pools have at least; a pool whose count is open or wrong has one.
+fn wanted_nodes(check: &Check<'_>, spec: &Spec) -> u64 {
+    let counts = spec.pools.iter().map(|(name, pool)| {
+        let path = SpecPath::pool(name, &["count"]);
+        let count = pool.count.filter(|_| check.is_sound(&path));
+        u64::from(count.unwrap_or(1))
+    });
+    counts.sum()
 }

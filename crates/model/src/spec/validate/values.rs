@@ -12,7 +12,7 @@ use crate::{
         show,
         trail::Trail,
         yaml::{
-            node::{Node, Scalar},
+            node::{Node, Reference, Scalar},
             scalar::{Typed, resolve},
         },
     },
@@ -93,7 +93,12 @@ impl Problem {
         kind: &Kind,
         trail: &Trail<'_>,
     ) -> Diagnostic {
-        match self {
+        let problem = if comes_from_environment(scalar) {
+            self.without_words()
+        } else {
+            self
+        };
+        match problem {
             Self::Type(help) if is_private(kind) => {
                 let found = show::found_privately(node);
                 let message = format!("`{name}` takes {}, found {found}", kind.expected());
@@ -104,15 +109,42 @@ impl Problem {
                 let finding = wrong_type(node, name, kind, trail);
                 help.into_iter().fold(finding, Diagnostic::with_help)
             }
+            Self::Value(refusal) if refusal.code == Code::SpecSecret => {
+                let expected = kind.expected();
+                let message = format!("`{name}` takes {expected}, found a text with a secret");
+                refused(refusal, trail.value(), message)
+            }
             Self::Value(refusal) => {
-                let help = in_block(&scalar.text, name, kind)
-                    .or(refusal.help)
-                    .or_else(|| near_word(&scalar.text, kind));
+                let help = refusal.help.or_else(|| near_word(scalar, kind));
+                let help = in_block(scalar, name, kind).or(help);
                 let message = invalid(scalar, name, kind, trail).message;
                 refused(Refusal { help, ..refusal }, trail.value(), message)
             }
         }
     }
+
+    /// The same without what may repeat the value.
+    fn without_words(self) -> Self {
+        match self {
+            Self::Type(_) => Self::Type(None),
+            Self::Value(refusal) if refusal.code == Code::SpecSecret => Self::Value(refusal),
+            Self::Value(refusal) => Self::Value(Refusal {
+                reason: None,
+                help: None,
+                ..refusal
+            }),
+        }
+    }
+}
+
+fn comes_from_environment(scalar: &Scalar) -> bool {
+    matches!(
+        scalar.reference,
+        Reference::Replaced {
+            from_environment: true,
+            ..
+        }
+    )
 }
 
 fn no_value(name: &str, kind: &Kind, trail: &Trail<'_>) -> Diagnostic {
@@ -169,7 +201,11 @@ pub(super) fn shown(scalar: &Scalar, kind: &Kind) -> String {
 }
 
 /// Help for a text that a key of the kind's block takes: `size: H100` is `size: {gpu: H100}`.
-fn in_block(text: &str, name: &str, kind: &Kind) -> Option<String> {
+fn in_block(scalar: &Scalar, name: &str, kind: &Kind) -> Option<String> {
+    if comes_from_environment(scalar) {
+        return None;
+    }
+    let text = scalar.text.as_str();
     let takes = |inner: &&Key| match inner.kind.scalar {
         Some(Form::Text(form)) => !form.as_written && (form.check)(text).is_ok(),
         Some(Form::Boolean | Form::Integer { .. } | Form::Decimal(_)) | None => {
@@ -181,8 +217,11 @@ fn in_block(text: &str, name: &str, kind: &Kind) -> Option<String> {
 }
 
 /// Help for a text that is nearly a word.
-fn near_word(text: &str, kind: &Kind) -> Option<String> {
-    lookup::nearest(text, kind.words.iter().map(|word| word.text))
+fn near_word(scalar: &Scalar, kind: &Kind) -> Option<String> {
+    if comes_from_environment(scalar) {
+        return None;
+    }
+    lookup::nearest(&scalar.text, kind.words.iter().map(|word| word.text))
         .map(|word| format!("did you mean `{word}`?"))
 }
 
@@ -282,6 +321,7 @@ fn text(scalar: &Scalar, typed: &Typed, form: &TextForm) -> Result<(), Problem> 
             "put it in quotes to make it a text: `\"{}\"`",
             scalar.text
         )))),
+        (false, Err(refusal)) if !form.private => Err(Problem::Type(refusal.help)),
         (false, _) => Err(Problem::Type(None)),
     }
 }

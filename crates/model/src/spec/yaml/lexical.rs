@@ -76,21 +76,29 @@ pub(crate) fn tabs(text: &str, scalars: &[Range<usize>]) -> Vec<Diagnostic> {
 }
 
 /// The finding for the tab that broke the syntax at `offset`: in the white space around it,
-/// or at the beginning of its line.
-pub(crate) fn tab_near(text: &str, offset: usize) -> Option<Diagnostic> {
+/// at the beginning of its line, or behind it where the parser's message names a tab.
+pub(crate) fn tab_near(text: &str, offset: usize, info: &str) -> Option<Diagnostic> {
     let (before, behind) = text.split_at_checked(offset)?;
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
     let blank_start = before.trim_end_matches([' ', '\t']).len();
     let blank_end = text.len() - behind.trim_start_matches([' ', '\t', '\n', '\r']).len();
     let line = text.get(line_start..)?;
     let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
-    [line_start..line_start + indentation, blank_start..blank_end]
-        .into_iter()
-        .find_map(|range| {
-            let start = range.start;
-            let column = text.get(range)?.find('\t')?;
-            Some(tab(start + column))
-        })
+    let named_end = if info.contains("tab") {
+        text.len()
+    } else {
+        offset
+    };
+    let places = [
+        line_start..line_start + indentation,
+        blank_start..blank_end,
+        offset..named_end,
+    ];
+    places.into_iter().find_map(|range| {
+        let start = range.start;
+        let column = text.get(range)?.find('\t')?;
+        Some(tab(start + column))
+    })
 }
 
 fn tab(start: usize) -> Diagnostic {

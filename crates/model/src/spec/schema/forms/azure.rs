@@ -87,10 +87,7 @@ pub(crate) const FAMILY: TextForm = form(
                 0 => name.bytes().take_while(u8::is_ascii_alphabetic).count(),
                 upper => upper,
             };
-            let letters = name
-                .get(..letters)
-                .unwrap_or_default()
-                .to_ascii_uppercase();
+            let letters = name.get(..letters).unwrap_or_default().to_ascii_uppercase();
             if (1..=3).contains(&letters.len()) {
                 refusal.with_help(format!("write `{letters}`"))
             } else {

@@ -37,8 +37,7 @@ pub(crate) const SSH_SOURCE: TextForm = form(
     ssh_source,
 );
 
-const SSH_KEY_EXPECTED: &str =
-    "the file of a public key such as `~/.ssh/id_ed25519.pub`, or a public key";
+const SSH_KEY_EXPECTED: &str = "a public key or its file such as `~/.ssh/id_ed25519.pub`";
 
 pub(crate) const SSH_KEY: TextForm = TextForm {
     private: true,
@@ -115,7 +114,9 @@ pub(crate) const CONTAINER_IMAGE: TextForm = form(
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"._/:@-".contains(&byte));
         if text.contains("://") {
-            Err(Refusal::instead("leave the `://` and what is before it out"))
+            Err(Refusal::instead(
+                "leave the `://` and what is before it out",
+            ))
         } else if begins && plain && text.len() <= 512 {
             Ok(())
         } else {

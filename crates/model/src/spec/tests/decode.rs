@@ -194,8 +194,11 @@ allow_stop: true
 protect: true
 ";
 
+fn number(text: &str) -> rust_decimal::Decimal {
+    text.parse().expect("a number")
+}
+
 fn everything() -> Pool {
-    let number = |text: &str| Some(text.parse().expect("a number"));
     Pool {
         stage: Stage::Inference,
         workload: Workload::Generative,
@@ -221,7 +224,7 @@ fn everything() -> Pool {
             gpu: vec!["H100".to_owned()],
             min_gpu_memory_gb: Some(80),
             rdma: Some(true),
-            max_hourly: number("110"),
+            max_hourly: Some(number("110")),
         }),
         fallback: vec![SizeName::from("Standard_ND96amsr_A100_v4")],
         capacity: Capacity {
@@ -234,10 +237,18 @@ fn everything() -> Pool {
             accept_terms: true,
         },
         priority: Priority::Spot(Spot {
-            max_price: number("1.5"),
+            max_price: Some(number("1.5")),
             eviction: Eviction::Deallocate,
             fallback_to_regular: true,
         }),
+        ..the_rest()
+    }
+}
+
+fn the_rest() -> Pool {
+    let reservation =
+        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/c";
+    Pool {
         zones: Zones::Listed(vec![2, 1]),
         orchestrator: Orchestrator::CycleCloud,
         scheduler: Some(Scheduler::Pbs),
@@ -249,13 +260,17 @@ fn everything() -> Pool {
         disks: Disks {
             os_size_gb: Some(256),
             os_type: Some(DiskType::StandardSsd),
-            data: [(4, DiskType::Ultra, 1), (8, DiskType::Premium, 0), (9, DiskType::Premium, 2)]
-                .map(|(size_gb, disk_type, lun)| DataDisk {
-                    size_gb,
-                    disk_type,
-                    lun,
-                })
-                .into(),
+            data: [
+                (4, DiskType::Ultra, 1),
+                (8, DiskType::Premium, 0),
+                (9, DiskType::Premium, 2),
+            ]
+            .map(|(size_gb, disk_type, lun)| DataDisk {
+                size_gb,
+                disk_type,
+                lun,
+            })
+            .into(),
             scratch_nvme: true,
         },
         mounts: vec![Mount {
@@ -273,13 +288,10 @@ fn everything() -> Pool {
         }),
         accelerated_networking: Some(false),
         security: SecurityChoice::TrustedLaunch,
-        capacity_reservation: Some(
-            "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/c"
-                .parse()
-                .expect("an id"),
-        ),
+        capacity_reservation: Some(reservation.parse().expect("an id")),
         allow_stop: true,
         protect: true,
+        ..minimal_pool()
     }
 }
 

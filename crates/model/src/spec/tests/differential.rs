@@ -217,21 +217,21 @@ impl Written {
                 text.push('{');
                 for (at, (key, value)) in entries.iter().enumerate() {
                     text.push_str(if at > 0 { ", " } else { "" });
-                    text.push_str(&format!("{key}: "));
+                    text.extend([format!("{key}: ")]);
                     value.write(text, indent, style, true);
                 }
                 text.push('}');
             }
             Self::List(items) => {
                 for item in items {
-                    text.push_str(&format!("\n{pad}- "));
+                    text.extend([format!("\n{pad}- ")]);
                     item.write(text, indent + 1, style, false);
                     text.push_str(if style & 2 == 2 { " # c" } else { "" });
                 }
             }
             Self::Block(entries) => {
                 for (key, value) in entries {
-                    text.push_str(&format!("\n{pad}{key}: "));
+                    text.extend([format!("\n{pad}{key}: ")]);
                     value.write(text, indent + 1, style, false);
                 }
             }
@@ -240,7 +240,7 @@ impl Written {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
     #[test]
     fn documents_are_read_as_the_library_reads_them(text in document()) {

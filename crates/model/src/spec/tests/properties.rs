@@ -186,7 +186,8 @@ fn the_same_text_gives_the_same_findings() {
 
 #[test]
 fn findings_are_bounded() {
-    let text: String = (0..5_000).map(|n| format!("k{n}: 1\n")).collect();
+    let mut text = String::new();
+    text.extend((0..5_000).map(|n| format!("k{n}: 1\n")));
     let parsed = read(&text);
     assert_eq!(parsed.diagnostics.iter().count(), 1_000);
     let more = "4004 more findings are not shown";
@@ -199,7 +200,7 @@ fn findings_are_bounded() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
     fn random_characters_do_not_panic(text in "\\PC{0,80}") {

@@ -130,7 +130,7 @@ fn bombs_end_fast() {
     let mut bomb = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
     for (letter, before) in ('b'..='j').zip('a'..) {
         let aliases = vec![format!("*{before}"); 10].join(", ");
-        bomb.push_str(&format!("{letter}: &{letter} [{aliases}]\n"));
+        bomb.extend([format!("{letter}: &{letter} [{aliases}]\n")]);
     }
     let found = findings(&read(&bomb));
     assert_eq!(found.len(), 1);
@@ -149,7 +149,8 @@ fn bombs_end_fast() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("deeper than 64 levels"), "{}", found[0]);
     }
-    let anchors: String = (0..70).map(|n| format!("&a{n} [")).collect();
+    let mut anchors = String::new();
+    anchors.extend((0..70).map(|n| format!("&a{n} [")));
     assert_eq!(findings(&read(&format!("a: {anchors}"))).len(), 1);
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::diag::{At, Code, Diagnostic};
 
 /// Longest text that is read. A spec of a thousand pools has about one megabyte.
-pub(crate) const MOST_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// Why the text cannot be read at all: it is too long, or has characters that YAML forbids.
 pub(crate) fn unreadable(text: &str) -> Option<Diagnostic> {

@@ -2,12 +2,12 @@
 
 /// The byte offsets of a text's characters.
 pub(super) struct Offsets {
-    /// The byte offset of every 128th character; empty for ASCII, where both are equal.
+    /// The byte offset of every 16th character; empty for ASCII, where both are equal.
     samples: Vec<usize>,
 }
 
 impl Offsets {
-    const STEP: usize = 128;
+    const STEP: usize = 16;
 
     pub(super) fn new(text: &str) -> Self {
         let samples = if text.is_ascii() {

@@ -18,6 +18,8 @@ mod decode;
 
 mod documents;
 
+mod pages;
+
 mod differential;
 
 mod properties;

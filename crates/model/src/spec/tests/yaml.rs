@@ -149,6 +149,17 @@ fn bombs_end_fast() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].contains("deeper than 64 levels"), "{}", found[0]);
     }
+    // Each alias is deep enough alone; in one another they would go down without end.
+    let mut chain = String::from("a0: &a0 x\n");
+    chain.extend((1..200).map(|n| {
+        let (open, close) = ("[".repeat(40), "]".repeat(40));
+        format!("a{n}: &a{n} {open}*a{}{close}\n", n - 1)
+    }));
+    let found = findings(&read(&chain));
+    assert_eq!(
+        found,
+        ["SPEC007 3:49 the spec is nested deeper than 64 levels"]
+    );
     let mut anchors = String::new();
     anchors.extend((0..70).map(|n| format!("&a{n} [")));
     assert_eq!(findings(&read(&format!("a: {anchors}"))).len(), 1);

@@ -69,11 +69,30 @@ pub(crate) fn read(text: &str) -> (Option<Node>, Findings) {
     (Some(root), reader.findings)
 }
 
+/// How much a node is, with all that its aliases repeat.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// The number of values.
+    size: usize,
+    /// The levels of nesting; 0 for a single value.
+    depth: usize,
+}
+
+impl Extent {
+    const SINGLE: Self = Self { size: 1, depth: 0 };
+    const EMPTY: Self = Self { size: 1, depth: 1 };
+
+    fn add(&mut self, inner: Self) {
+        self.size = self.size.saturating_add(inner.size);
+        self.depth = self.depth.max(inner.depth.saturating_add(1));
+    }
+}
+
 /// A collection whose end is not reached.
 struct Open {
     start: usize,
     anchor: usize,
-    size: usize,
+    extent: Extent,
     collected: Collected,
 }
 
@@ -103,7 +122,7 @@ struct Reader<'a> {
     offsets: Offsets,
     lines: Lines,
     open: Vec<Open>,
-    anchors: BTreeMap<usize, (Node, usize)>,
+    anchors: BTreeMap<usize, (Node, Extent)>,
     repeated: usize,
     root: Option<Node>,
     scalars: Vec<Range<usize>>,
@@ -198,8 +217,8 @@ impl<'a> Reader<'a> {
                 reference: Reference::Absent,
             }),
         };
-        self.remember(anchor, &node, 1)?;
-        self.place(node, 1);
+        self.remember(anchor, &node, Extent::SINGLE)?;
+        self.place(node, Extent::SINGLE);
         Ok(())
     }
 
@@ -215,7 +234,7 @@ impl<'a> Reader<'a> {
         self.open.push(Open {
             start: span.start,
             anchor,
-            size: 1,
+            extent: Extent::EMPTY,
             collected,
         });
         Ok(())
@@ -246,16 +265,16 @@ impl<'a> Reader<'a> {
             span: open.start..end.max(open.start),
             content,
         };
-        self.remember(open.anchor, &node, open.size)?;
-        self.place(node, open.size);
+        self.remember(open.anchor, &node, open.extent)?;
+        self.place(node, open.extent);
         Ok(())
     }
 
     /// Keeps a node that aliases may repeat.
-    fn remember(&mut self, anchor: usize, node: &Node, size: usize) -> Result<(), Diagnostic> {
+    fn remember(&mut self, anchor: usize, node: &Node, extent: Extent) -> Result<(), Diagnostic> {
         if anchor != 0 {
-            self.repeat(size, &node.span)?;
-            self.anchors.insert(anchor, (node.clone(), size));
+            self.repeat(extent.size, &node.span)?;
+            self.anchors.insert(anchor, (node.clone(), extent));
         }
         Ok(())
     }
@@ -273,16 +292,19 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self, anchor: usize, span: Range<usize>) -> Result<(), Diagnostic> {
-        let Some((_, size)) = self.anchors.get(&anchor) else {
+        let Some((_, extent)) = self.anchors.get(&anchor) else {
             let message = "an alias stands inside the value that it repeats";
             return Err(Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
                 .with_help("write the value out"));
         };
-        let size = *size;
-        self.repeat(size, &span)?;
+        let extent = *extent;
+        if self.open.len() + extent.depth > MOST_LEVELS {
+            return Err(too_deep(span));
+        }
+        self.repeat(extent.size, &span)?;
         if let Some((node, _)) = self.anchors.get(&anchor) {
             let node = node.clone();
-            self.place(node, size);
+            self.place(node, extent);
         }
         Ok(())
     }
@@ -302,12 +324,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Puts a complete node where it belongs: into the innermost open collection.
-    fn place(&mut self, node: Node, size: usize) {
+    fn place(&mut self, node: Node, extent: Extent) {
         let Some(parent) = self.open.last_mut() else {
             self.root = Some(node);
             return;
         };
-        parent.size = parent.size.saturating_add(size);
+        parent.extent.add(extent);
         match &mut parent.collected {
             Collected::Sequence(items) => items.push(node),
             Collected::Mapping {

@@ -239,7 +239,7 @@ fn ssh_source(text: &str) -> Verdict {
 }
 
 fn ssh_key(text: &str) -> Verdict {
-    if ssh::is_literal(text) {
+    if ssh::is_literal_key(text) {
         return ssh::check_public_key(text).map_err(|problem| Refusal {
             code: match problem {
                 ssh::KeyProblem::PrivateKey => Code::SpecSecret,

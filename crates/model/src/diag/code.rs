@@ -172,13 +172,6 @@ codes! {
     JournalUnwritable = "APPLY004", Error;
 }
 
-impl Code {
-    /// Whether the text at the finding's place must not be shown, because it is a secret.
-    pub fn hides_source(self) -> bool {
-        self == Self::SpecSecret
-    }
-}
-
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())

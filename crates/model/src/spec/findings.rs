@@ -23,6 +23,15 @@ impl Findings {
         }
     }
 
+    /// Adds a finding that costs something to make; it is not made where it would be dropped.
+    pub(crate) fn push_with(&mut self, make: impl FnOnce() -> Diagnostic) {
+        if self.kept.len() < MOST {
+            self.kept.push(make());
+        } else {
+            self.dropped += 1;
+        }
+    }
+
     /// Whether a value, or anything in it, is wrong, so that what was read from it cannot be
     /// relied on. What is only not supported yet is not wrong.
     pub(crate) fn touch(&self, path: &SpecPath) -> bool {
@@ -55,12 +64,8 @@ impl Findings {
                 .push(format!("{dropped} more findings are not shown"));
         }
         self.kept.sort_by_cached_key(|finding| {
-            (
-                finding.severity,
-                spans.position_of(&finding.at),
-                finding.code,
-                finding.message.clone(),
-            )
+            let position = spans.position_of(&finding.at);
+            (finding.severity, position, finding.code)
         });
         self.kept.dedup();
         self.kept.into_iter().collect()

@@ -36,6 +36,9 @@ mod read;
 
 mod document;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::{
     document::{json_schema, reference, starter},
     parts::*,
@@ -43,6 +46,6 @@ pub use self::{
     read::{Inputs, Parsed, parse, referenced_environment},
     schema::forms::quantities::parse_count,
     spans::{Position, SpanIndex},
-    ssh::{KeyProblem, check_public_key},
+    ssh::{KeyProblem, check_public_key, is_literal_key},
     types::*,
 };

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    check, decode, findings::Findings, spans::SpanIndex, types::Spec, validate, variables, yaml,
+    check, decode, findings::Findings, spans::Lines, spans::SpanIndex, types::Spec, validate,
+    variables, yaml,
 };
-use crate::diag::Diagnostics;
+use crate::diag::{Code, Diagnostics};
 
 /// What a spec may refer to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,15 +37,25 @@ pub fn parse(text: &str, inputs: &Inputs) -> Parsed {
     variables::substitute(&mut root, inputs, &mut findings);
     validate::document(&root, &mut findings);
     let spec = decode::spec(&root);
-    check::run(&root, &spec, &mut findings);
+    check::run(&root, &spec, &Lines::new(text), &mut findings);
     finish(Some(spec), findings, SpanIndex::new(text, Some(root)))
 }
 
-fn finish(spec: Option<Spec>, findings: Findings, spans: SpanIndex) -> Parsed {
+fn finish(spec: Option<Spec>, findings: Findings, mut spans: SpanIndex) -> Parsed {
     let spec = spec.filter(|_| !findings.has_errors());
+    let diagnostics = findings.sorted(&spans);
+    let secrets = diagnostics
+        .iter()
+        .filter(|finding| finding.code == Code::SpecSecret);
+    let ranges: Vec<_> = secrets
+        .filter_map(|finding| spans.range(&finding.at))
+        .collect();
+    for range in ranges {
+        spans.mask(range);
+    }
     Parsed {
         spec,
-        diagnostics: findings.sorted(&spans),
+        diagnostics,
         spans,
     }
 }

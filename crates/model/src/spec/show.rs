@@ -16,24 +16,31 @@ pub(crate) fn text(text: &str) -> String {
     if ssh::is_private(text) {
         return "a private key".to_owned();
     }
-    let mut shown: String = text
-        .chars()
-        .take(MOST)
-        .flat_map(|character| {
-            let escaped = character.is_control();
-            let plain = (!escaped).then_some(character);
-            plain.into_iter().chain(
-                escaped
-                    .then(|| character.escape_default())
-                    .into_iter()
-                    .flatten(),
-            )
-        })
-        .collect();
+    format!("`{}`", name(text))
+}
+
+/// A name from the spec, cut and escaped, for messages that put it in backticks.
+pub(crate) fn name(text: &str) -> String {
+    if ssh::is_private(text) {
+        return "…".to_owned();
+    }
+    let mut shown = String::new();
+    for character in text.chars().take(MOST) {
+        if character.is_control() || is_line_break(character) {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
     if text.chars().nth(MOST).is_some() {
         shown.push('…');
     }
-    format!("`{shown}`")
+    shown
+}
+
+/// Whether a character that is no control character ends a line all the same.
+fn is_line_break(character: char) -> bool {
+    matches!(character, '\u{2028}' | '\u{2029}')
 }
 
 /// A single value: its text, or where it came from when that may be a secret.

@@ -30,16 +30,30 @@ impl SpanIndex {
 
     /// The index of a text with its tree, where it has one.
     pub(crate) fn new(text: &str, root: Option<Node>) -> Self {
-        Self {
+        let mut index = Self {
             text: text.to_owned(),
             lines: Lines::new(text),
             root,
+        };
+        for range in private_keys(text) {
+            index.mask(range);
         }
+        index
     }
 
-    /// The text that the index is about.
+    /// The text that the index is about, to be shown: what was found to be a secret, and
+    /// everything that looks like a private key, stands there as asterisks.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Replaces a part of the text by asterisks.
+    pub(crate) fn mask(&mut self, range: Range<usize>) {
+        let range = self.clamp(range.start)..self.clamp(range.end);
+        if let Some(secret) = self.text.get(range.clone()) {
+            let masked = masked(secret);
+            self.text.replace_range(range, &masked);
+        }
     }
 
     /// The bytes of a value; `None` where the spec does not write it.
@@ -128,6 +142,36 @@ impl SpanIndex {
         }
         Some((found, rest))
     }
+}
+
+/// As many asterisks as the text has bytes, on as many lines.
+fn masked(secret: &str) -> String {
+    let mask = |byte: u8| {
+        if matches!(byte, b'\n' | b'\r') {
+            char::from(byte)
+        } else {
+            '*'
+        }
+    };
+    secret.bytes().map(mask).collect()
+}
+
+/// The bytes of everything between the lines that begin and end a private key.
+fn private_keys(text: &str) -> Vec<Range<usize>> {
+    const HEADER: &str = "PRIVATE KEY-----";
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find(HEADER)) {
+        let start = from + at + HEADER.len();
+        let rest = text.get(start..).unwrap_or_default();
+        let end = start + rest.find("-----END").unwrap_or(rest.len());
+        found.push(start..end);
+        from = text
+            .get(end..)
+            .and_then(|rest| rest.find(HEADER))
+            .map_or(text.len(), |behind| end + behind + HEADER.len());
+    }
+    found
 }
 
 struct Found {

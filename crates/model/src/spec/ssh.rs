@@ -94,8 +94,8 @@ pub fn check_public_key(text: &str) -> Result<(), KeyProblem> {
     }
 }
 
-/// Whether a text is a key itself, not the name of a file with one.
-pub(crate) fn is_literal(text: &str) -> bool {
+/// Whether an item of `access.ssh_keys` is a key itself, not the name of a file with one.
+pub fn is_literal_key(text: &str) -> bool {
     let first = text.split_ascii_whitespace().next().unwrap_or_default();
     is_private(text)
         || text.contains(['\n', '\r'])
@@ -244,10 +244,10 @@ pub(crate) mod tests {
 
     #[test]
     fn files_and_keys_are_told_apart() {
-        assert!(!is_literal("~/.ssh/id_ed25519.pub"));
-        assert!(!is_literal("keys/ssh-rsa key.pub"));
-        assert!(is_literal("ssh-rsa AAAA"));
-        assert!(is_literal("-----BEGIN RSA PRIVATE KEY-----"));
-        assert!(is_literal("---- BEGIN SSH2 PUBLIC KEY ----"));
+        assert!(!is_literal_key("~/.ssh/id_ed25519.pub"));
+        assert!(!is_literal_key("keys/ssh-rsa key.pub"));
+        assert!(is_literal_key("ssh-rsa AAAA"));
+        assert!(is_literal_key("-----BEGIN RSA PRIVATE KEY-----"));
+        assert!(is_literal_key("---- BEGIN SSH2 PUBLIC KEY ----"));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::show;
 use crate::diag::{At, Segment, SpecPath};
 
 /// A step on the way down, or the top.
@@ -51,7 +52,9 @@ impl Trail<'_> {
     pub(crate) fn inside(&self) -> String {
         match self {
             Self::Top => "at the top level".to_owned(),
-            Self::Key(Self::Key(Self::Top, "pools"), pool) => format!("in pool `{pool}`"),
+            Self::Key(Self::Key(Self::Top, "pools"), pool) => {
+                format!("in pool `{}`", show::name(pool))
+            }
             Self::Key(..) | Self::Index(..) => format!("in `{self}`"),
         }
     }
@@ -62,7 +65,7 @@ impl fmt::Display for Trail<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Top => f.write_str("the spec"),
-            Self::Key(_, key) => f.write_str(key),
+            Self::Key(_, key) => f.write_str(&show::name(key)),
             Self::Index(above, index) => write!(f, "{above}[{index}]"),
         }
     }

@@ -50,8 +50,7 @@ fn block(entries: &[Entry], block: &'static Block, trail: &Trail<'_>, findings: 
     for entry in entries {
         let at = Trail::Key(trail, &entry.key);
         let Some(key) = block.keys.iter().find(|key| key.name == entry.key) else {
-            let finding = unknown_key(entry, block, trail, &mut meant_here);
-            findings.push(finding);
+            findings.push_with(|| unknown_key(entry, block, trail, &mut meant_here));
             continue;
         };
         if let Support::NotYet(later) = key.support
@@ -75,23 +74,19 @@ fn block(entries: &[Entry], block: &'static Block, trail: &Trail<'_>, findings: 
         if missing {
             let message = format!("missing key `{}` {}", key.name, trail.inside());
             findings.push(
-                Diagnostic::new(Code::SpecMissingKey, trail.key(), message).with_help(format!(
-                    "add `{}: {}`: {}",
-                    key.name,
-                    key.example,
-                    expected(&key.kind)
-                )),
+                Diagnostic::new(Code::SpecMissingKey, trail.key(), message).with_help(add(key)),
             );
         }
     }
 }
 
-/// What a key takes, for help: only where it says more than the example.
-fn expected(kind: &Kind) -> String {
-    if kind.map.is_some() {
-        "one block for each of your choice of name".to_owned()
+/// Help for a missing key.
+fn add(key: &Key) -> String {
+    let example = format!("add `{}: {}`", key.name, key.example);
+    if key.kind.words.is_empty() {
+        example
     } else {
-        kind.expected()
+        format!("{example}: {}", key.kind.expected())
     }
 }
 
@@ -159,7 +154,14 @@ fn wrong_type(node: &Node, name: &str, kind: &Kind, trail: &Trail<'_>) -> Diagno
         kind.expected(),
         show::found(node)
     );
-    Diagnostic::new(Code::SpecWrongType, trail.value(), message)
+    let finding = Diagnostic::new(Code::SpecWrongType, trail.value(), message);
+    let one_of_a_list = matches!(node.content, Content::Mapping(_))
+        && kind.list.is_some_and(|list| list.item.block.is_some());
+    if one_of_a_list {
+        finding.with_help("begin each of them with `- `")
+    } else {
+        finding
+    }
 }
 
 fn list(items: &[Node], name: &str, form: &List, trail: &Trail<'_>, findings: &mut Findings) {
@@ -208,17 +210,29 @@ fn map(entries: &[Entry], name: &str, form: &Map, trail: &Trail<'_>, findings: &
                 .with_help("`tensorform init` writes a spec to start from"),
         );
     }
+    if entries.len() > form.most {
+        let message = format!(
+            "`{name}` takes {} {}s at most, found {}",
+            form.most,
+            form.noun,
+            entries.len()
+        );
+        findings.push(
+            Diagnostic::new(Code::SpecInvalidValue, trail.key(), message).with_help(form.too_many),
+        );
+    }
     for entry in entries {
         let at = Trail::Key(trail, &entry.key);
         if let Err(refusal) = (form.key.check)(&entry.key) {
             let message = format!(
-                "a key of `{name}` is {}, found {}",
+                "a key of `{name}` takes {}, found {}",
                 form.key.expected,
                 show::text(&entry.key)
             );
             findings.push(values::refused(refusal, at.key(), message));
         }
-        value(&entry.value, &entry.key, &form.value, &at, findings);
+        let name = show::name(&entry.key);
+        value(&entry.value, &name, &form.value, &at, findings);
     }
 }
 

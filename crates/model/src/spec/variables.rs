@@ -133,6 +133,7 @@ fn variable(
     findings: &mut Findings,
 ) -> Option<Given> {
     let allowed = Allowed::of(declared);
+    let shown = show::name(name);
     if let Some(given) = inputs.variables.get(name) {
         if allowed.takes(given) {
             return Some(Given {
@@ -141,21 +142,21 @@ fn variable(
             });
         }
         let message = format!(
-            "variable `{name}` takes {}, was given {}",
+            "variable `{shown}` takes {}, was given {}",
             allowed.names(),
             show::text(given)
         );
         findings.push(
             Diagnostic::new(Code::SpecVariable, trail.key(), message)
-                .with_help(format!("give one of them: `--var {name}=VALUE`")),
+                .with_help(format!("give one of them: `--var {shown}=VALUE`")),
         );
         return None;
     }
     let Some(default) = declared.get("default").and_then(Node::scalar) else {
-        let message = format!("variable `{name}` has no value");
+        let message = format!("variable `{shown}` has no value");
         findings.push(
             Diagnostic::new(Code::SpecVariable, trail.key(), message).with_help(format!(
-                "give one with `--var {name}=VALUE`, or a `default`"
+                "give one with `--var {shown}=VALUE`, or a `default`"
             )),
         );
         return None;
@@ -165,7 +166,7 @@ fn variable(
     }
     if !allowed.takes(&default.text) {
         let message = format!(
-            "variable `{name}` takes {}, its default is {}",
+            "variable `{shown}` takes {}, its default is {}",
             allowed.names(),
             show::scalar(default)
         );

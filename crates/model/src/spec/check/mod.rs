@@ -9,18 +9,20 @@ mod pool;
 
 use super::{
     findings::Findings,
+    schema::stack::MOST_POOLS,
+    spans::Lines,
     types::Spec,
     yaml::node::{Content, Node},
 };
 use crate::diag::{At, Code, Diagnostic, Segment, SpecPath};
 
 /// Runs all checks.
-pub(crate) fn run(root: &Node, spec: &Spec, findings: &mut Findings) {
-    if !matches!(root.content, Content::Mapping(_)) {
+pub(crate) fn run(root: &Node, spec: &Spec, lines: &Lines, findings: &mut Findings) {
+    if !matches!(root.content, Content::Mapping(_)) || spec.pools.len() > MOST_POOLS {
         return;
     }
     let mut check = Check { root, findings };
-    tags::check(&mut check);
+    tags::check(&mut check, lines);
     stack::check(&mut check, spec);
     for (name, pool) in &spec.pools {
         pool::check(&mut check, name, pool);

@@ -298,15 +298,27 @@ impl Scope<'_> {
 
     fn capacity(&self, check: &mut Check<'_>) {
         let path = self.path(&["capacity", "min_count"]);
-        if let (Some(least), Some(count)) = (self.pool.capacity.min_count, self.pool.count)
-            && least > count
-        {
-            check.conflict(
+        let counts = self.path(&["count"]);
+        let Some(least) = self.pool.capacity.min_count else {
+            return;
+        };
+        if !check.is_sound(&path) || !check.may_be_used(&counts) {
+            return;
+        }
+        match self.pool.count {
+            Some(count) if least == count => {}
+            Some(count) if least > count => check.conflict(
                 path,
-                self.path(&["count"]),
+                counts,
                 format!("`min_count: {least}` is more than `count: {count}`"),
                 "use at most `count`",
-            );
+            ),
+            Some(_) | None => check.report(
+                Code::SpecNotSupportedYet,
+                At::Value(path),
+                format!("`min_count: {least}` is not supported yet: this version reaches its goal with all nodes only"),
+                "remove the key; nodes that were made stay, and the next `tensorform apply` goes on",
+            ),
         }
     }
 

@@ -5,7 +5,9 @@ use crate::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     spec::{
         parts::Cidr,
+        schema::pool::MOST_NODES,
         types::{Network, Spec, Via},
+        yaml::node::Node,
     },
 };
 
@@ -14,9 +16,6 @@ const RDMA_BLOCK: Cidr = Cidr {
     first: 172 << 24 | 16 << 16,
     prefix: 16,
 };
-
-/// Most single VMs of a stack.
-const MOST_NODES: u32 = 1_000;
 
 /// Addresses that Azure keeps in each subnet.
 const KEPT_ADDRESSES: u64 = 5;
@@ -76,6 +75,19 @@ fn network(check: &mut Check<'_>) {
         ),
         _ => {}
     }
+    let via = SpecPath::of(&["access", "via"]);
+    let existing = check
+        .given(&via)
+        .and_then(Node::scalar)
+        .is_some_and(|scalar| scalar.text == "existing");
+    if existing && !has_subnet {
+        check.report(
+            Code::SpecConflict,
+            At::Value(via),
+            "`via: existing` needs `network.subnet_id`: a new network has no way in yet".to_owned(),
+            "use `via: none`",
+        );
+    }
 }
 
 fn addresses(check: &mut Check<'_>, spec: &Spec, space: Cidr) {
@@ -97,11 +109,7 @@ fn addresses(check: &mut Check<'_>, spec: &Spec, space: Cidr) {
         .lower_half()
         .addresses()
         .saturating_sub(KEPT_ADDRESSES);
-    let wanted: u64 = spec
-        .pools
-        .values()
-        .map(|pool| u64::from(pool.count.unwrap_or(1)))
-        .sum();
+    let wanted = wanted_nodes(check, spec);
     if wanted > room {
         check.report(
             Code::SpecConflict,
@@ -129,16 +137,8 @@ fn access(check: &mut Check<'_>, spec: &Spec) {
 }
 
 fn nodes(check: &mut Check<'_>, spec: &Spec) {
-    let total: u64 = spec
-        .pools
-        .values()
-        .map(|pool| u64::from(pool.count.unwrap_or(1)))
-        .sum();
-    let one_is_enough = spec
-        .pools
-        .values()
-        .any(|pool| pool.count.is_some_and(|count| count > MOST_NODES));
-    if total > u64::from(MOST_NODES) && !one_is_enough {
+    let total = wanted_nodes(check, spec);
+    if total > u64::from(MOST_NODES) {
         check.report(
             Code::SpecConflict,
             At::Key(SpecPath::of(&["pools"])),
@@ -146,18 +146,14 @@ fn nodes(check: &mut Check<'_>, spec: &Spec) {
             "split the stack",
         );
     }
-    for (name, pool) in &spec.pools {
+}
+
+/// How many nodes the pools have at least; a pool whose count is open or wrong has one.
+fn wanted_nodes(check: &Check<'_>, spec: &Spec) -> u64 {
+    let counts = spec.pools.iter().map(|(name, pool)| {
         let path = SpecPath::pool(name, &["count"]);
-        if pool.count.is_some_and(|count| count > MOST_NODES) && check.is_sound(&path) {
-            check.report(
-                Code::SpecConflict,
-                At::Value(path),
-                format!(
-                    "`count: {}` is more than the {MOST_NODES} single VMs that a stack can have",
-                    pool.count.unwrap_or_default()
-                ),
-                "a scale set is made by one request, and is not supported yet: split the stack",
-            );
-        }
-    }
+        let count = pool.count.filter(|_| check.is_sound(&path));
+        u64::from(count.unwrap_or(1))
+    });
+    counts.sum()
 }

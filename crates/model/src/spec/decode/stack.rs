@@ -95,14 +95,18 @@ fn network(block: Reader<'_>) -> Network {
 }
 
 fn access(block: Reader<'_>) -> Access {
-    let given = block.items("ssh_keys");
+    let keys: Vec<String> = block
+        .texts("ssh_keys")
+        .into_iter()
+        .filter(|key| *key != "generate")
+        .map(|key| key.trim().to_owned())
+        .collect();
     Access {
         user: block.text("user").unwrap_or_default(),
-        ssh_keys: if given.is_empty() {
+        ssh_keys: if keys.is_empty() {
             SshKeys::Generate
         } else {
-            let keys = given.iter().filter_map(scalar);
-            SshKeys::Given(keys.map(|key| key.text.trim().to_owned()).collect())
+            SshKeys::Given(keys)
         },
         via: block.word("via", words::VIAS).unwrap_or(Via::None),
         ssh_from: block

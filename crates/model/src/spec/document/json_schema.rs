@@ -151,6 +151,7 @@ fn map(map: &Map) -> Value {
     if map.not_empty {
         insert(&mut schema, "minProperties", json!(1));
     }
+    insert(&mut schema, "maxProperties", json!(map.most));
     schema
 }
 

@@ -2,7 +2,7 @@
 
 use super::{blocks, json_schema::not_yet};
 use crate::spec::schema::{
-    kind::{Block, Key, Kind, Presence, Support},
+    kind::{Block, Key, Kind, Later, Presence, Support, Word},
     stack::SPEC,
 };
 
@@ -90,14 +90,33 @@ fn takes(kind: &Kind) -> String {
     kind.expected()
 }
 
+/// The words of a key, those that are not supported for one reason in one line.
 fn words(key: &Key) -> String {
+    let mut supported = Vec::new();
+    let mut later: Vec<(&Later, Vec<&Word>)> = Vec::new();
+    for word in key.kind.words {
+        match word.support {
+            Support::Now => supported.push(format!("- `{}`: {}\n", word.text, word.doc)),
+            Support::NotYet(reason) => {
+                match later
+                    .iter_mut()
+                    .find(|(known, _)| known.lacks == reason.lacks)
+                {
+                    Some((_, words)) => words.push(word),
+                    None => later.push((reason, vec![word])),
+                }
+            }
+        }
+    }
+    let later = later.iter().map(|(reason, words)| {
+        let words: Vec<String> = words
+            .iter()
+            .map(|word| format!("`{}` ({})", word.text, word.doc))
+            .collect();
+        format!("- {}. {}\n", words.join(", "), not_yet(reason))
+    });
     let mut text = format!("\n`{}`:\n", key.name);
-    text.extend(key.kind.words.iter().map(|word| {
-        let support = match word.support {
-            Support::Now => String::new(),
-            Support::NotYet(later) => format!(". {}", not_yet(later)),
-        };
-        format!("- `{}`: {}{support}\n", word.text, word.doc)
-    }));
+    text.extend(supported);
+    text.extend(later);
     text
 }

@@ -72,16 +72,16 @@ fn optional(block: &Block, indent: &str, but: &[&str]) -> String {
             Presence::Default(default) if default != "[]" => default,
             Presence::Default(_) | Presence::Optional | Presence::Required => key.example,
         };
-        format!("{indent}# {}: {value}   # {}\n", key.name, key.doc)
+        format!("{indent}# {}: {value}\n{indent}#   {}\n", key.name, key.doc)
     }));
     text
 }
 
 fn model_lines(model: Option<&str>) -> String {
     let doc = find(&POOL, "model").map_or("", |key| key.doc);
-    let parameters = model.and_then(parameters);
+    let parameters = model.and_then(parameters).map(with_upper_unit);
     match (model, parameters) {
-        (Some(given), Some(parameters)) if given == parameters => {
+        (Some(given), Some(parameters)) if given.eq_ignore_ascii_case(&parameters) => {
             format!("    # {doc}\n    model: {{parameters: {parameters}}}\n")
         }
         (Some(given), Some(parameters)) => format!(
@@ -109,6 +109,14 @@ fn parameters(model: &str) -> Option<&str> {
     match (parts.next(), parts.next()) {
         (Some(part), None) => Some(part),
         _ => None,
+    }
+}
+
+/// `70B` for `70b`.
+fn with_upper_unit(count: &str) -> String {
+    match count.chars().next_back() {
+        Some('k' | 'm' | 'b' | 't') => count.to_ascii_uppercase(),
+        _ => count.to_owned(),
     }
 }
 

@@ -167,6 +167,10 @@ pub(crate) struct Map {
     pub(crate) value: Kind,
     /// Whether it needs an entry.
     pub(crate) not_empty: bool,
+    /// Most entries.
+    pub(crate) most: usize,
+    /// What to do when there are more.
+    pub(crate) too_many: &'static str,
 }
 
 impl Refusal {

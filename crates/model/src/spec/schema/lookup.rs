@@ -110,11 +110,11 @@ pub(crate) fn meant(block: &'static Block, unknown: &str) -> Option<Meant> {
             }
         }
     }
-    if let Some(path) = below(block, unknown) {
-        return Some(Meant::Elsewhere(format!("`{path}`")));
-    }
     if let Some(value) = as_word(block, unknown) {
         return Some(Meant::Elsewhere(format!("`{value}`")));
+    }
+    if let Some(path) = below(block, unknown) {
+        return Some(Meant::Elsewhere(format!("`{path}`")));
     }
     if let Some(place) = place_of(unknown) {
         return Some(Meant::Elsewhere(format!("`{unknown}` {place}")));
@@ -190,7 +190,7 @@ mod tests {
         };
         check(&POOL, "gpu", "`size.gpu`");
         check(&POOL, "eviction", "`priority.spot.eviction`");
-        check(&POOL, "spot", "`priority.spot`");
+        check(&POOL, "spot", "`priority: spot`");
         check(&POOL, "slurm", "`scheduler: slurm`");
         check(&POOL, "node_count", "count");
         check(&POOL, "nodeCount", "count");

@@ -19,6 +19,9 @@ const fn not_yet(later: &'static Later) -> Support {
     Support::NotYet(later)
 }
 
+/// Most single VMs of a pool, and of a stack.
+pub(crate) const MOST_NODES: u32 = 1_000;
+
 const SIZING: Later = Later {
     lacks: "sizes by `parameters`, `precision` and `method` only",
     instead: "remove the key, and give `count` where more nodes are needed",
@@ -42,10 +45,6 @@ const FALLBACK: Later = Later {
 const CAPACITY: Later = Later {
     lacks: "does not wait for capacity",
     instead: "remove the key, and run `tensorform apply` again later: it goes on where it stopped",
-};
-const MIN_COUNT: Later = Later {
-    lacks: "reaches its goal with all nodes only",
-    instead: "remove the key; nodes that were made stay, and the next `tensorform apply` goes on",
 };
 const TERMS: Later = Later {
     lacks: "accepts no terms",
@@ -95,8 +94,8 @@ pub(crate) const POOL: Block = Block {
             "What is known about the model; decides the memory and with it size and number of nodes.";
         "deadline": Kind::text(&quantities::SPAN), OPTIONAL, not_yet(&DEADLINE), "30d",
             "Time in which the training tokens must be through.";
-        "count": Kind::integer(1, 100_000), OPTIONAL, NOW, "8",
-            "Number of nodes, up to 1000 single VMs; optional where the model says enough.";
+        "count": Kind::integer(1, MOST_NODES), OPTIONAL, NOW, "8",
+            "Number of nodes; optional where the model says enough.";
         "grouping": Kind::words(words::GROUPING), default("auto"), NOW, "auto",
             "Single VMs or one scale set.";
         "os": Kind::words(words::OS).not(&[("ubuntu", "write `linux`; `image` chooses the distribution")]),
@@ -237,8 +236,8 @@ const CAPACITY_BLOCK: Block = Block {
     keys: keys! {
         "wait": Kind::text(&quantities::SPAN_OR_ZERO), default("0h"), not_yet(&CAPACITY), "0h",
             "How long to keep trying.";
-        "min_count": Kind::integer(1, 100_000), OPTIONAL, not_yet(&MIN_COUNT), "8",
-            "Number of nodes that is enough; all of them unless given.";
+        "min_count": Kind::integer(1, MOST_NODES), OPTIONAL, NOW, "8",
+            "Number of nodes that is enough; all of them unless given. Fewer than `count` is not supported yet.";
         "on_partial": Kind::words(words::ON_PARTIAL), default("keep"), NOW, "keep",
             "What happens when fewer nodes were made.";
     },

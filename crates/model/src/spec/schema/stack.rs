@@ -82,15 +82,24 @@ const REGIONS: List = List {
     distinct: true,
 };
 
+/// Most tags of the user's own: of the 50 that Azure lets a resource have, less the 8 that
+/// the tool may set.
+pub(crate) const MOST_TAGS: usize = 42;
+
+/// Most pools: a stack has at most a thousand nodes, and each pool has one.
+pub(crate) const MOST_POOLS: usize = 1_000;
+
 const TAGS: Map = Map {
     noun: "tag",
     key: &names::TAG_NAME,
     value: Kind::text(&names::TAG_VALUE),
     not_empty: false,
+    most: MOST_TAGS,
+    too_many: "remove some: Azure lets a resource have 50 tags, and the tool sets up to 8",
 };
 
 const TAG_PATTERNS: List = List {
-    nouns: "tags",
+    nouns: "tag names",
     item: Kind::text(&names::TAG_PATTERN),
     not_empty: false,
     distinct: true,
@@ -101,6 +110,8 @@ const VARIABLES: Map = Map {
     key: &names::VARIABLE,
     value: Kind::block(&VARIABLE),
     not_empty: false,
+    most: 1_000,
+    too_many: "use fewer variables",
 };
 
 const POOLS: Map = Map {
@@ -108,6 +119,8 @@ const POOLS: Map = Map {
     key: &names::POOL,
     value: Kind::block(&POOL),
     not_empty: true,
+    most: MOST_POOLS,
+    too_many: "split the stack",
 };
 
 const BUDGET: Block = Block {
@@ -165,7 +178,7 @@ const ACCESS: Block = Block {
     keys: keys! {
         "user": Kind::text(&names::USER), Presence::Default("azureuser"), NOW, "azureuser",
             "Administrator's name on the nodes.";
-        "ssh_keys": Kind::words(words::GENERATE).or_list(&SSH_KEYS), Presence::Default("generate"), NOW,
+        "ssh_keys": Kind::text(&places::SSH_KEY).or_words(words::GENERATE).or_list(&SSH_KEYS), Presence::Default("generate"), NOW,
             "[~/.ssh/id_ed25519.pub]",
             "Public keys of the administrator: files, or keys in one line. RSA keys have 2048 bits or more.";
         "via": Kind::words(words::VIA).not(&[("public", "`public_ip`"), ("ssh", "`public_ip` gives SSH a way in")]),
@@ -184,7 +197,7 @@ const SSH_KEYS: List = List {
 };
 
 const SSH_FROM_BLOCKS: List = List {
-    nouns: "blocks",
+    nouns: "IPv4 blocks",
     item: Kind::text(&places::SSH_SOURCE),
     not_empty: false,
     distinct: true,

@@ -212,7 +212,7 @@ words! {
         "warn" = OnExceed::Warn, NOW, "the plan says so";
     }
     IDENTITY_WORD, IDENTITIES: bool {
-        "none" = false, NOW, "none";
+        "none" = false, NOW, "no identity";
         "system" = true, not_yet(&IDENTITY), "one of each node's own";
     }
 }

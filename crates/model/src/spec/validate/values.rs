@@ -12,7 +12,7 @@ use crate::{
         show,
         trail::Trail,
         yaml::{
-            node::{Node, Scalar},
+            node::{Node, Reference, Scalar},
             scalar::{Typed, resolve},
         },
     },
@@ -93,7 +93,12 @@ impl Problem {
         kind: &Kind,
         trail: &Trail<'_>,
     ) -> Diagnostic {
-        match self {
+        let problem = if comes_from_environment(scalar) {
+            self.without_words()
+        } else {
+            self
+        };
+        match problem {
             Self::Type(help) if is_private(kind) => {
                 let found = show::found_privately(node);
                 let message = format!("`{name}` takes {}, found {found}", kind.expected());
@@ -104,17 +109,42 @@ impl Problem {
                 let finding = wrong_type(node, name, kind, trail);
                 help.into_iter().fold(finding, Diagnostic::with_help)
             }
+            Self::Value(refusal) if refusal.code == Code::SpecSecret => {
+                let expected = kind.expected();
+                let message = format!("`{name}` takes {expected}, found a text with a secret");
+                refused(refusal, trail.value(), message)
+            }
             Self::Value(refusal) => {
-                let suggestion = match &refusal.help {
-                    Some(_) => None,
-                    None => suggestion(&scalar.text, name, kind),
-                };
+                let help = refusal.help.or_else(|| near_word(scalar, kind));
+                let help = in_block(scalar, name, kind).or(help);
                 let message = invalid(scalar, name, kind, trail).message;
-                let finding = refused(refusal, trail.value(), message);
-                suggestion.into_iter().fold(finding, Diagnostic::with_help)
+                refused(Refusal { help, ..refusal }, trail.value(), message)
             }
         }
     }
+
+    /// The same without what may repeat the value.
+    fn without_words(self) -> Self {
+        match self {
+            Self::Type(_) => Self::Type(None),
+            Self::Value(refusal) if refusal.code == Code::SpecSecret => Self::Value(refusal),
+            Self::Value(refusal) => Self::Value(Refusal {
+                reason: None,
+                help: None,
+                ..refusal
+            }),
+        }
+    }
+}
+
+fn comes_from_environment(scalar: &Scalar) -> bool {
+    matches!(
+        scalar.reference,
+        Reference::Replaced {
+            from_environment: true,
+            ..
+        }
+    )
 }
 
 fn no_value(name: &str, kind: &Kind, trail: &Trail<'_>) -> Diagnostic {
@@ -170,18 +200,28 @@ pub(super) fn shown(scalar: &Scalar, kind: &Kind) -> String {
     }
 }
 
-/// What a text may have meant: a key of the block that stands for the value, or a word.
-fn suggestion(text: &str, name: &str, kind: &Kind) -> Option<String> {
+/// Help for a text that a key of the kind's block takes: `size: H100` is `size: {gpu: H100}`.
+fn in_block(scalar: &Scalar, name: &str, kind: &Kind) -> Option<String> {
+    if comes_from_environment(scalar) {
+        return None;
+    }
+    let text = scalar.text.as_str();
     let takes = |inner: &&Key| match inner.kind.scalar {
         Some(Form::Text(form)) => !form.as_written && (form.check)(text).is_ok(),
         Some(Form::Boolean | Form::Integer { .. } | Form::Decimal(_)) | None => {
             inner.kind.words.iter().any(|word| word.text == text)
         }
     };
-    if let Some(inner) = kind.block.and_then(|block| block.keys.iter().find(takes)) {
-        return Some(format!("write `{name}: {{{}: {text:?}}}`", inner.name));
+    let inner = kind.block?.keys.iter().find(takes)?;
+    Some(format!("write `{name}: {{{}: {text:?}}}`", inner.name))
+}
+
+/// Help for a text that is nearly a word.
+fn near_word(scalar: &Scalar, kind: &Kind) -> Option<String> {
+    if comes_from_environment(scalar) {
+        return None;
     }
-    lookup::nearest(text, kind.words.iter().map(|word| word.text))
+    lookup::nearest(&scalar.text, kind.words.iter().map(|word| word.text))
         .map(|word| format!("did you mean `{word}`?"))
 }
 
@@ -277,10 +317,11 @@ fn text(scalar: &Scalar, typed: &Typed, form: &TextForm) -> Result<(), Problem> 
     let verdict = (form.check)(&scalar.text);
     match (is_text, verdict) {
         (true, verdict) => verdict.map_err(Problem::Value),
-        (false, Ok(())) => Err(Problem::Type(Some(format!(
+        (false, Ok(())) if !form.private => Err(Problem::Type(Some(format!(
             "put it in quotes to make it a text: `\"{}\"`",
             scalar.text
         )))),
-        (false, Err(_)) => Err(Problem::Type(None)),
+        (false, Err(refusal)) if !form.private => Err(Problem::Type(refusal.help)),
+        (false, _) => Err(Problem::Type(None)),
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::diag::{At, Code, Diagnostic};
 
 /// Longest text that is read. A spec of a thousand pools has about one megabyte.
-pub(crate) const MOST_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// Why the text cannot be read at all: it is too long, or has characters that YAML forbids.
 pub(crate) fn unreadable(text: &str) -> Option<Diagnostic> {
@@ -75,25 +75,30 @@ pub(crate) fn tabs(text: &str, scalars: &[Range<usize>]) -> Vec<Diagnostic> {
     findings
 }
 
-/// The finding for the tab that broke the syntax at `offset`: in the white space before it or
-/// at the beginning of its line.
-pub(crate) fn tab_near(text: &str, offset: usize) -> Option<Diagnostic> {
-    let before = text.get(..offset)?;
+/// The finding for the tab that broke the syntax at `offset`: in the white space around it,
+/// at the beginning of its line, or behind it where the parser's message names a tab.
+pub(crate) fn tab_near(text: &str, offset: usize, info: &str) -> Option<Diagnostic> {
+    let (before, behind) = text.split_at_checked(offset)?;
     let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-    let line = text.get(line_start..)?.lines().next()?;
-    let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
-    let in_indentation = line.get(..indentation)?.find('\t');
     let blank_start = before.trim_end_matches([' ', '\t']).len();
-    let beside = text
-        .get(blank_start..)?
-        .split(|character| !matches!(character, ' ' | '\t'))
-        .next()?
-        .find('\t');
-    match (in_indentation, beside) {
-        (Some(column), _) => Some(tab(line_start + column)),
-        (None, Some(column)) => Some(tab(blank_start + column)),
-        (None, None) => None,
-    }
+    let blank_end = text.len() - behind.trim_start_matches([' ', '\t', '\n', '\r']).len();
+    let line = text.get(line_start..)?;
+    let indentation = line.len() - line.trim_start_matches([' ', '\t']).len();
+    let named_end = if info.contains("tab") {
+        text.len()
+    } else {
+        offset
+    };
+    let places = [
+        line_start..line_start + indentation,
+        blank_start..blank_end,
+        offset..named_end,
+    ];
+    places.into_iter().find_map(|range| {
+        let start = range.start;
+        let column = text.get(range)?.find('\t')?;
+        Some(tab(start + column))
+    })
 }
 
 fn tab(start: usize) -> Diagnostic {

@@ -4,6 +4,10 @@ pub(crate) mod node;
 
 pub(crate) mod lexical;
 
+mod offsets;
+
+mod explain;
+
 pub(crate) mod read;
 
 pub(crate) mod scalar;

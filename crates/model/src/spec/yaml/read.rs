@@ -2,6 +2,7 @@
 //! of YAML that specs do not use refused.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, btree_map},
     ops::Range,
 };
@@ -9,12 +10,14 @@ use std::{
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::{
+    explain::explain,
     lexical,
     node::{Content, Entry, Node, Reference, Scalar},
+    offsets::Offsets,
 };
 use crate::{
     diag::{At, Code, Diagnostic},
-    spec::{findings::Findings, spans::Lines},
+    spec::{findings::Findings, show, spans::Lines},
 };
 
 /// Deepest nesting; the deepest value of a spec has seven levels.
@@ -31,14 +34,26 @@ pub(crate) fn read(text: &str) -> (Option<Node>, Findings) {
         findings.push(finding);
         return (None, findings);
     }
-    let mut reader = Reader::new(text);
+    // A text that ends without a line feed could end inside a block of text, and the two
+    // parsers differ on whether that text has one.
+    let closed = if text.ends_with(['\n', '\r']) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(format!("{text}\n"))
+    };
+    let mut reader = Reader::new(&closed, text.len());
     match reader.run() {
         Ok(()) => {
             let tabs = lexical::tabs(text, &reader.scalars);
             reader.findings.extend(tabs);
+            if !reader.findings.has_errors()
+                && let Some(finding) = reader.refused_by_library()
+            {
+                reader.findings.push(finding);
+                return (None, reader.findings);
+            }
         }
         Err(finding) => {
-            reader.root = None;
             reader.findings.push(finding);
             return (None, reader.findings);
         }
@@ -54,11 +69,30 @@ pub(crate) fn read(text: &str) -> (Option<Node>, Findings) {
     (Some(root), reader.findings)
 }
 
+/// How much a node is, with all that its aliases repeat.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// The number of values.
+    size: usize,
+    /// The levels of nesting; 0 for a single value.
+    depth: usize,
+}
+
+impl Extent {
+    const SINGLE: Self = Self { size: 1, depth: 0 };
+    const EMPTY: Self = Self { size: 1, depth: 1 };
+
+    fn add(&mut self, inner: Self) {
+        self.size = self.size.saturating_add(inner.size);
+        self.depth = self.depth.max(inner.depth.saturating_add(1));
+    }
+}
+
 /// A collection whose end is not reached.
 struct Open {
     start: usize,
     anchor: usize,
-    size: usize,
+    extent: Extent,
     collected: Collected,
 }
 
@@ -83,10 +117,12 @@ enum Next {
 
 struct Reader<'a> {
     text: &'a str,
+    /// The length of the text as it was given.
+    length: usize,
     offsets: Offsets,
     lines: Lines,
     open: Vec<Open>,
-    anchors: BTreeMap<usize, (Node, usize)>,
+    anchors: BTreeMap<usize, (Node, Extent)>,
     repeated: usize,
     root: Option<Node>,
     scalars: Vec<Range<usize>>,
@@ -94,9 +130,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, length: usize) -> Self {
         Self {
             text,
+            length,
             offsets: Offsets::new(text),
             lines: Lines::new(text),
             open: Vec::new(),
@@ -123,8 +160,15 @@ impl<'a> Reader<'a> {
                     }
                 }
                 Event::Scalar(text, style, anchor, tag) => {
+                    // What is not there has the place of the token behind it.
+                    let absent = text.is_empty() && style == ScalarStyle::Plain && tag.is_none();
+                    let end = if absent { bytes.start } else { bytes.end };
+                    let bytes = bytes.start..end;
                     self.scalars.push(bytes.clone());
                     self.refuse_tag(tag.as_deref(), &bytes);
+                    if style == ScalarStyle::Plain && text == "?" {
+                        return Err(question_mark(bytes));
+                    }
                     self.scalar(&text, style, anchor, bytes)?;
                 }
                 Event::SequenceStart(anchor, tag) => {
@@ -148,9 +192,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    fn byte(&self, character: usize) -> usize {
+        self.offsets.byte(self.text, character).min(self.length)
+    }
+
     fn bytes(&self, span: Span) -> Range<usize> {
-        let start = self.offsets.byte(self.text, span.start.index());
-        let end = self.offsets.byte(self.text, span.end.index());
+        let start = self.byte(span.start.index());
+        let end = self.byte(span.end.index());
         start..end.max(start)
     }
 
@@ -169,8 +217,8 @@ impl<'a> Reader<'a> {
                 reference: Reference::Absent,
             }),
         };
-        self.remember(anchor, &node, 1)?;
-        self.place(node, 1);
+        self.remember(anchor, &node, Extent::SINGLE)?;
+        self.place(node, Extent::SINGLE);
         Ok(())
     }
 
@@ -181,14 +229,12 @@ impl<'a> Reader<'a> {
         collected: Collected,
     ) -> Result<(), Diagnostic> {
         if self.open.len() >= MOST_LEVELS {
-            let message = format!("the spec is nested deeper than {MOST_LEVELS} levels");
-            return Err(Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
-                .with_help("no value of a spec is nested deeper than seven levels"));
+            return Err(too_deep(span));
         }
         self.open.push(Open {
             start: span.start,
             anchor,
-            size: 1,
+            extent: Extent::EMPTY,
             collected,
         });
         Ok(())
@@ -219,16 +265,16 @@ impl<'a> Reader<'a> {
             span: open.start..end.max(open.start),
             content,
         };
-        self.remember(open.anchor, &node, open.size)?;
-        self.place(node, open.size);
+        self.remember(open.anchor, &node, open.extent)?;
+        self.place(node, open.extent);
         Ok(())
     }
 
     /// Keeps a node that aliases may repeat.
-    fn remember(&mut self, anchor: usize, node: &Node, size: usize) -> Result<(), Diagnostic> {
+    fn remember(&mut self, anchor: usize, node: &Node, extent: Extent) -> Result<(), Diagnostic> {
         if anchor != 0 {
-            self.repeat(size, &node.span)?;
-            self.anchors.insert(anchor, (node.clone(), size));
+            self.repeat(extent.size, &node.span)?;
+            self.anchors.insert(anchor, (node.clone(), extent));
         }
         Ok(())
     }
@@ -246,16 +292,19 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self, anchor: usize, span: Range<usize>) -> Result<(), Diagnostic> {
-        let Some((_, size)) = self.anchors.get(&anchor) else {
+        let Some((_, extent)) = self.anchors.get(&anchor) else {
             let message = "an alias stands inside the value that it repeats";
             return Err(Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
                 .with_help("write the value out"));
         };
-        let size = *size;
-        self.repeat(size, &span)?;
+        let extent = *extent;
+        if self.open.len() + extent.depth > MOST_LEVELS {
+            return Err(too_deep(span));
+        }
+        self.repeat(extent.size, &span)?;
         if let Some((node, _)) = self.anchors.get(&anchor) {
             let node = node.clone();
-            self.place(node, size);
+            self.place(node, extent);
         }
         Ok(())
     }
@@ -267,7 +316,7 @@ impl<'a> Reader<'a> {
         } else {
             format!("{}{}", tag.handle, tag.suffix)
         };
-        let message = format!("specs have no tags, found `{shown}`");
+        let message = format!("specs have no tags, found {}", show::text(&shown));
         self.findings.push(
             Diagnostic::new(Code::SpecForbiddenYaml, at(span.clone()), message)
                 .with_help("remove the tag; put a value in quotes to make it a text"),
@@ -275,12 +324,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Puts a complete node where it belongs: into the innermost open collection.
-    fn place(&mut self, node: Node, size: usize) {
+    fn place(&mut self, node: Node, extent: Extent) {
         let Some(parent) = self.open.last_mut() else {
             self.root = Some(node);
             return;
         };
-        parent.size = parent.size.saturating_add(size);
+        parent.extent.add(extent);
         match &mut parent.collected {
             Collected::Sequence(items) => items.push(node),
             Collected::Mapping {
@@ -305,35 +354,45 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The finding for a text that this parser takes and `serde_yaml` does not. They differ in
+    /// corners of YAML, and a spec is what both read.
+    fn refused_by_library(&self) -> Option<Diagnostic> {
+        let mark = usize::from(self.text.starts_with('\u{feff}'));
+        let text = self.text.trim_start_matches('\u{feff}');
+        let error = serde_yaml::from_str::<serde::de::IgnoredAny>(text).err()?;
+        let character = error.location().map_or(0, |location| location.index());
+        let start = self.byte(character + mark);
+        let message = error.to_string();
+        // The place stands in the finding.
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let (message, help) = explain(message, "", "", None);
+        let finding = Diagnostic::new(Code::SpecSyntax, at(start..start), message);
+        Some(help.into_iter().fold(finding, Diagnostic::with_help))
+    }
+
     fn syntax(&self, error: &ScanError) -> Diagnostic {
-        let offset = self.offsets.byte(self.text, error.marker().index());
-        if let Some(finding) = lexical::tab_near(self.text, offset) {
+        let offset = self.byte(error.marker().index());
+        let (before, rest) = self.text.split_at(offset);
+        if let Some(finding) = lexical::tab_near(self.text, offset, error.info()) {
             return finding;
         }
-        let rest = self.text.get(offset..).unwrap_or_default();
         let end = offset + rest.chars().next().map_or(0, char::len_utf8);
-        let at = At::Text { start: offset, end };
-        let before = self.text.get(..offset).unwrap_or_default();
-        let (message, help) = explain(error.info(), before, rest);
-        let mut finding = Diagnostic::new(Code::SpecSyntax, at, message);
-        if let Some(help) = help {
-            finding = finding.with_help(help);
+        if error.info().contains("recursion limit") {
+            return too_deep(offset..end);
         }
-        if let Some(open) = self.open.last() {
-            let start = open.start;
-            if self
-                .text
-                .get(start..)
-                .is_some_and(|text| text.starts_with(['[', '{']))
-            {
-                let at = At::Text {
-                    start,
-                    end: start + 1,
-                };
-                finding = finding.with_related(at, "opened here");
-            }
+        let bracket = self.open.last().and_then(|open| {
+            let first = self.text.get(open.start..)?.chars().next();
+            let bracket = first.filter(|first| matches!(first, '[' | '{'))?;
+            Some((open.start, bracket))
+        });
+        let open = bracket.map(|(_, bracket)| bracket);
+        let (message, help) = explain(error.info(), before, rest, open);
+        let finding = Diagnostic::new(Code::SpecSyntax, at(offset..end), message);
+        let finding = help.into_iter().fold(finding, Diagnostic::with_help);
+        match bracket {
+            Some((start, _)) => finding.with_related(at(start..start + 1), "opened here"),
+            None => finding,
         }
-        finding
     }
 }
 
@@ -367,7 +426,7 @@ fn key_of(
         btree_map::Entry::Occupied(first) => {
             let message = format!(
                 "key `{}` stands twice, on lines {} and {}",
-                scalar.text,
+                show::name(&scalar.text),
                 lines.line(first.get().start),
                 lines.line(span.start)
             );
@@ -385,94 +444,20 @@ fn at(span: Range<usize>) -> At {
     }
 }
 
+fn too_deep(span: Range<usize>) -> Diagnostic {
+    let message = format!("the spec is nested deeper than {MOST_LEVELS} levels");
+    Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
+        .with_help("no value of a spec is nested deeper than seven levels")
+}
+
+/// A lone question mark is a text for one parser, and the mark of a key for another.
+fn question_mark(span: Range<usize>) -> Diagnostic {
+    let message = "a value cannot be `?` without quotes";
+    Diagnostic::new(Code::SpecSyntax, at(span), message).with_help("put it in quotes")
+}
+
 fn second_document(span: Range<usize>) -> Diagnostic {
     let message = "a spec is one document, found the start of a second one";
     Diagnostic::new(Code::SpecForbiddenYaml, at(span), message)
         .with_help("keep each stack in a file of its own")
-}
-
-/// The library's message in our words, with what to do.
-fn explain(info: &str, before: &str, rest: &str) -> (String, Option<String>) {
-    let help = |message: &str, help: &str| (message.to_owned(), Some(help.to_owned()));
-    if before.ends_with('$') && rest.starts_with('{') {
-        return help(
-            "`${…}` stands without quotes inside `[…]` or `{…}`",
-            "put it in quotes: `\"${var.name}\"`; it is still read as a number where one is expected",
-        );
-    }
-    if info.contains("mapping values are not allowed") {
-        return help(
-            "expected the end of a value, found `:`",
-            "put a value that contains `: ` in quotes, and indent the keys of one block equally",
-        );
-    }
-    if info.contains("unknown anchor") {
-        return help(
-            "an alias has no anchor that it could repeat",
-            "put a text that begins with `*` in quotes",
-        );
-    }
-    if info.contains("quoted scalar") && info.contains("end of stream") {
-        return help("a quoted text has no end", "close the quotes");
-    }
-    if info.contains("flow sequence") {
-        return help(
-            "a list in `[…]` has no end or lacks a comma",
-            "separate its items with `,` and close it with `]`",
-        );
-    }
-    if info.contains("flow mapping") {
-        return help(
-            "a block in `{…}` has no end or lacks a comma",
-            "separate its keys with `,` and close it with `}`",
-        );
-    }
-    if info.contains("block collection") || info.contains("block mapping") {
-        return help(
-            "the keys or items of a block do not line up",
-            "indent the keys of one block equally, and begin each item of a list with `- `",
-        );
-    }
-    if info.contains("unexpected character") {
-        let found = rest.chars().next().map_or(String::new(), |c| c.to_string());
-        return (
-            format!("a value cannot begin with `{found}`"),
-            Some("put it in quotes".to_owned()),
-        );
-    }
-    (format!("the spec is no valid YAML: {info}"), None)
-}
-
-/// Turns the character positions of the parser into byte offsets.
-struct Offsets {
-    /// The byte offset of every 128th character; empty for ASCII, where both are equal.
-    samples: Vec<usize>,
-}
-
-impl Offsets {
-    const STEP: usize = 128;
-
-    fn new(text: &str) -> Self {
-        let samples = if text.is_ascii() {
-            Vec::new()
-        } else {
-            text.char_indices()
-                .step_by(Self::STEP)
-                .map(|(offset, _)| offset)
-                .collect()
-        };
-        Self { samples }
-    }
-
-    fn byte(&self, text: &str, character: usize) -> usize {
-        if self.samples.is_empty() {
-            return character.min(text.len());
-        }
-        let Some(sample) = self.samples.get(character / Self::STEP) else {
-            return text.len();
-        };
-        text.get(*sample..)
-            .and_then(|rest| rest.char_indices().nth(character % Self::STEP))
-            .map_or(text.len(), |(offset, _)| sample + offset)
-    }
 }

@@ -1,4 +1,4 @@
-//! The type of a scalar. The rules are those of `serde_yaml`, which is asked for every text
+//! The type of a scalar. The rules are those of `serde_yaml`, which is asked about every text
 //! that could be anything but text.
 
 use super::node::Scalar;
@@ -27,33 +27,43 @@ pub(crate) fn resolve(scalar: &Scalar) -> Typed {
     if text.is_empty() {
         return Typed::Null;
     }
-    if !may_be_other_than_text(text) {
-        return Typed::Text;
-    }
-    match serde_yaml::from_str::<serde_yaml::Value>(text) {
-        Ok(serde_yaml::Value::Null) => Typed::Null,
-        Ok(serde_yaml::Value::Bool(value)) => Typed::Boolean(value),
-        Ok(serde_yaml::Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
-            (Some(value), _) => Typed::Integer(i128::from(value)),
-            (None, Some(value)) => Typed::Integer(i128::from(value)),
-            (None, None) => number.as_f64().map_or(Typed::Text, Typed::Float),
-        },
+    match text.bytes().next() {
+        Some(b'0'..=b'9' | b'+' | b'-' | b'.') => number(text),
+        Some(b'~' | b't' | b'T' | b'f' | b'F' | b'n' | b'N') => word(text),
         _ => Typed::Text,
     }
 }
 
-/// Whether the text is one token that begins as a number, a boolean or null does. Everything
-/// else is text, and must not be read as a document: it could look like a list or a comment.
-fn may_be_other_than_text(text: &str) -> bool {
-    let token = text
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'));
-    let begins = text
-        .bytes()
-        .next()
-        .is_some_and(|byte| byte.is_ascii_digit() || b"+-.tTfFnN".contains(&byte));
-    let has_a_sign_of_value = text.bytes().any(|byte| byte.is_ascii_alphanumeric());
-    text == "~" || (token && begins && has_a_sign_of_value)
+fn number(text: &str) -> Typed {
+    let Ok(number) = text.parse::<serde_yaml::Number>() else {
+        return Typed::Text;
+    };
+    match (number.as_i64(), number.as_u64()) {
+        (Some(value), _) => Typed::Integer(i128::from(value)),
+        (None, Some(value)) => Typed::Integer(i128::from(value)),
+        (None, None) => number.as_f64().map_or(Typed::Text, Typed::Float),
+    }
+}
+
+/// The type of a text that could be null or a boolean. The usual spellings are known here, as
+/// asking costs more than all else about a scalar; of the others, only what is one but for its
+/// case is read by the library: anything else could look like a document.
+fn word(text: &str) -> Typed {
+    match text {
+        "~" | "null" => return Typed::Null,
+        "true" => return Typed::Boolean(true),
+        "false" => return Typed::Boolean(false),
+        _ => {}
+    }
+    let words = ["true", "false", "null"];
+    if !words.iter().any(|word| word.eq_ignore_ascii_case(text)) {
+        return Typed::Text;
+    }
+    match serde_yaml::from_str::<Option<bool>>(text) {
+        Ok(Some(value)) => Typed::Boolean(value),
+        Ok(None) => Typed::Null,
+        Err(_) => Typed::Text,
+    }
 }
 
 #[cfg(test)]

@@ -81,13 +81,13 @@ pub(crate) const FAMILY: TextForm = form(
             |byte| byte.is_ascii_uppercase(),
         )
         .map_err(|refusal| {
-            let letters: String = text
-                .strip_prefix(SIZE_PREFIX)
-                .unwrap_or(text)
-                .chars()
-                .take_while(char::is_ascii_alphabetic)
-                .collect::<String>()
-                .to_ascii_uppercase();
+            let name = text.strip_prefix(SIZE_PREFIX).unwrap_or(text);
+            let upper = name.bytes().take_while(u8::is_ascii_uppercase).count();
+            let letters = match upper {
+                0 => name.bytes().take_while(u8::is_ascii_alphabetic).count(),
+                upper => upper,
+            };
+            let letters = name.get(..letters).unwrap_or_default().to_ascii_uppercase();
             if (1..=3).contains(&letters.len()) {
                 refusal.with_help(format!("write `{letters}`"))
             } else {
@@ -306,7 +306,8 @@ mod tests {
             (&REGION, "east-us", Some("write `eastus`")),
             (&REGION, "eastus,westus", None),
             (&FAMILY, "nd", Some("write `ND`")),
-            (&FAMILY, "NDv5", None),
+            (&FAMILY, "NDv5", Some("write `ND`")),
+            (&FAMILY, "96", None),
             (&FAMILY, "NC96", Some("write `NC`")),
             (
                 &URN,

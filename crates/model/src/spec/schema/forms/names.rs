@@ -94,7 +94,7 @@ pub(crate) const ENVIRONMENT: TextForm = form(
 
 pub(crate) const TAG_NAME: TextForm = form_as_written(
     "a tag name of 1 to 512 characters without `<>%&\\?/`",
-    "^[^<>%&\\\\?/\\u0000-\\u001f]{1,512}$",
+    "^[^<>%&\\\\?/\\u0000-\\u001f\\u007f-\\u009f]{1,512}$",
     tag_name,
 );
 
@@ -109,7 +109,7 @@ pub(crate) const TAG_VALUE: TextForm = form_as_written(
 
 pub(crate) const TAG_PATTERN: TextForm = form(
     "a tag name, or the beginning of one and `*`",
-    "^[^<>%&\\\\?/*\\u0000-\\u001f]{1,511}\\*?$",
+    "^(\\*|[^<>%&\\\\?/*\\u0000-\\u001f\\u007f-\\u009f]{1,511}\\*?)$",
     tag_pattern,
 );
 

@@ -37,8 +37,7 @@ pub(crate) const SSH_SOURCE: TextForm = form(
     ssh_source,
 );
 
-const SSH_KEY_EXPECTED: &str =
-    "the file of a public key such as `~/.ssh/id_ed25519.pub`, or a public key";
+const SSH_KEY_EXPECTED: &str = "a public key or its file such as `~/.ssh/id_ed25519.pub`";
 
 pub(crate) const SSH_KEY: TextForm = TextForm {
     private: true,
@@ -114,10 +113,12 @@ pub(crate) const CONTAINER_IMAGE: TextForm = form(
         let plain = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"._/:@-".contains(&byte));
-        if begins && plain && text.len() <= 512 {
+        if text.contains("://") {
+            Err(Refusal::instead(
+                "leave the `://` and what is before it out",
+            ))
+        } else if begins && plain && text.len() <= 512 {
             Ok(())
-        } else if text.starts_with("docker://") {
-            Err(Refusal::instead("leave `docker://` out"))
         } else {
             Err(Refusal::plain())
         }
@@ -238,7 +239,7 @@ fn ssh_source(text: &str) -> Verdict {
 }
 
 fn ssh_key(text: &str) -> Verdict {
-    if ssh::is_literal(text) {
+    if ssh::is_literal_key(text) {
         return ssh::check_public_key(text).map_err(|problem| Refusal {
             code: match problem {
                 ssh::KeyProblem::PrivateKey => Code::SpecSecret,

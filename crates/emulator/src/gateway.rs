@@ -91,12 +91,14 @@ pub(crate) fn admit<'a>(
         None => check_own_version(&call)?,
     }
     if call.path.group.is_some() && (call.path.namespace.is_some() || !call.path.kinds.is_empty()) {
+        orphan(desk.world, &call, row)?;
         group(desk.world, &call)?;
     }
     if let Some(row) = row {
         registered(desk.world, &call, row)?;
         present(desk.world, &call, row)?;
         count(desk.limits, &call, row, &caller, headers)?;
+        buried(desk.world, &call, row)?;
     }
     Ok(Admitted { call, row })
 }
@@ -292,6 +294,21 @@ fn check_own_version(call: &Call<'_>) -> Result<(), ArmError> {
     ))
 }
 
+/// Recorded: deleting a child whose group is gone names the parent, not the group.
+fn orphan(world: &World, call: &Call<'_>, row: Option<&Type>) -> Result<(), ArmError> {
+    let parent = row
+        .filter(|_| call.method() == Method::Delete)
+        .and_then(|_| crate::routes::common::id(world, call)?.parent());
+    match parent {
+        Some(parent) if world.group(call.subscription(), call.group()).is_none() => Err(not_found(
+            &parent.resource_type(),
+            parent.name(),
+            call.group(),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
 fn group(world: &World, call: &Call<'_>) -> Result<(), ArmError> {
     let name = call.group();
     let Some(group) = world.group(call.subscription(), name) else {
@@ -342,7 +359,7 @@ fn registered(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError
     )
 }
 
-/// Answers for what is not there; a provider answers itself only for what it has just deleted.
+/// Answers for what is not there, except for what a provider has just deleted.
 fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
     if !row.tracked && !row.path.contains('/') || row.path.starts_with("locations") {
         return Ok(());
@@ -368,11 +385,25 @@ fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
         });
     }
     let makes = matches!(call.method(), Method::Put | Method::Delete) && !call.path.is_open();
-    if makes || world.resource(&id).is_some() || id.parent().is_some() {
+    if makes
+        || world.resource(&id).is_some()
+        || id.parent().is_some()
+        || world.tombstone(&id).is_some()
+    {
         return Ok(());
     }
-    if world.tombstone(&id).is_some() {
-        return Err(if row.path == "disks" {
+    Err(not_found(&row.name(), id.name(), call.group()))
+}
+
+/// The answer of a provider for what it has just deleted.
+fn buried(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
+    let makes = matches!(call.method(), Method::Put | Method::Delete);
+    let grave = crate::routes::common::id(world, call)
+        .filter(|id| !makes && world.resource(id).is_none())
+        .filter(|id| world.tombstone(id).is_some());
+    match grave {
+        None => Ok(()),
+        Some(id) => Err(if row.path == "disks" {
             ArmError::new(404, "NotFound", format!("Disk {} is not found.", id.name()))
         } else {
             ArmError::new(
@@ -380,9 +411,8 @@ fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
                 "NotFound",
                 "The entity was not found in this Azure location.",
             )
-        });
+        }),
     }
-    Err(not_found(&row.name(), id.name(), call.group()))
 }
 
 /// The refusal of ARM for a resource that is not there.

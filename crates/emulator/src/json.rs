@@ -15,6 +15,14 @@ pub(crate) fn items<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
+/// The items of the array at a JSON pointer, to be changed.
+pub(crate) fn items_mut<'a>(value: &'a mut Value, pointer: &str) -> &'a mut [Value] {
+    value
+        .pointer_mut(pointer)
+        .and_then(Value::as_array_mut)
+        .map_or(&mut [], Vec::as_mut_slice)
+}
+
 /// The whole number at a JSON pointer, whether it stands as a number or as text.
 pub(crate) fn number(value: &Value, pointer: &str) -> Option<u64> {
     let found = value.pointer(pointer)?;

@@ -141,8 +141,11 @@ fn versions(call: &Call<'_>, region: &str, found: &mut [MarketImage]) -> Vec<Val
                         "hyperVGeneration": format!("V{}", image.image.generation),
                         "architecture": image.image.architecture,
                         "replicaType": "Unmanaged",
+                        "replicaCount": null,
+                        "goLiveDate": null,
                     }),
                 );
+                crate::json::set(&mut item, "/extendedLocation", Value::Null);
             }
             item
         })

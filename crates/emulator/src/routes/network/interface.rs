@@ -191,12 +191,6 @@ pub(crate) fn holder<'a>(world: &'a World, nic: &ArmId) -> Option<&'a Resource> 
 
 /// Adds what an interface's GET shows beside its own body.
 pub(crate) fn complete(world: &World, call: &Call<'_>, resource: &Resource, shown: &mut Value) {
-    let etag = text(shown, "/etag").unwrap_or_default().to_owned();
-    let mut configurations = items(shown, "/properties/ipConfigurations").to_vec();
-    for configuration in &mut configurations {
-        set(configuration, "/etag", json!(etag));
-    }
-    set(shown, "/properties/ipConfigurations", json!(configurations));
     if let Some(vm) = holder(world, &resource.id) {
         set(
             shown,

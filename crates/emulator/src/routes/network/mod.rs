@@ -130,6 +130,12 @@ pub(crate) fn show(world: &World, call: &Call<'_>, resource: &Resource) -> Value
         .and_then(|parent| world.resource(&parent));
     let etag = format!("W/\"{}\"", owner.unwrap_or(resource).etag);
     crate::json::set(&mut shown, "/etag", json!(etag));
+    // Parts that are no resources show the etag of theirs.
+    for part in ["delegations", "ipConfigurations"] {
+        for item in crate::json::items_mut(&mut shown, &format!("/properties/{part}")) {
+            crate::json::set(item, "/etag", json!(etag));
+        }
+    }
     match resource.kind.as_str() {
         "Microsoft.Network/virtualNetworks" => {
             virtual_network::complete(world, call, resource, &mut shown);

@@ -147,7 +147,8 @@ fn quota(row: &Type, body: &Value) -> std::collections::BTreeMap<String, u64> {
     names.into_iter().map(|name| (name.to_owned(), 1)).collect()
 }
 
-/// Refuses a write while another one is running, as recorded for the subnets of one network.
+/// Refuses a write while another one is running, as recorded for the subnets of one network. While
+/// the network itself is written, the refusal is one to try again, recorded for its peerings.
 pub(crate) fn idle(
     world: &World,
     call: &Call<'_>,
@@ -159,6 +160,21 @@ pub(crate) fn idle(
         .and_then(|id| world.operation(id));
     match running {
         None => Ok(()),
+        Some(operation) if operation.target.parent().is_none() => {
+            let wait = operation.ends.since(world.now()).as_secs();
+            Err(
+                ArmError::new(429, "RetryableError", "A retryable error occurred.")
+                    .with_details(vec![json!({
+                        "code": "RetryableErrorDueToAnotherOperation",
+                        "message": format!(
+                            "Operation {} ({}) is updating resource {}. The call can be retried in \
+                             {wait} seconds.",
+                            operation.title, operation.id, operation.target
+                        ),
+                    })])
+                    .with_header("Retry-After", wait.to_string()),
+            )
+        }
         Some(operation) => Err(ArmError::new(
             409,
             "AnotherOperationInProgress",

@@ -51,7 +51,8 @@ const ACTIONS: [Action; 6] = [
     },
     Action {
         name: "redeploy",
-        work: Work::Start,
+        // Recorded: the etag stays, other than with a restart.
+        work: Work::UpdateMachine,
         meanwhile: None,
         needs_hardware: true,
     },

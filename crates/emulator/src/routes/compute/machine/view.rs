@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::Call,
-    json::{items, set, text},
+    json::{default, items, set, text},
     routes::common,
     store::entry::{Machine, Power, Resource},
 };
@@ -15,6 +15,15 @@ pub(crate) fn show(call: &Call<'_>, resource: &Resource) -> Value {
     // Recorded from 2024-07-01 on, and declared since 2024-03-01.
     if call.since("2024-03-01") {
         set(&mut shown, "/etag", json!(format!("\"{}\"", resource.etag)));
+    }
+    let linux = "/properties/osProfile/linuxConfiguration";
+    if !call.since("2024-07-01") && shown.pointer(linux).is_some() {
+        // Recorded at 2022-03-01, and no more at 2024-07-01.
+        default(
+            &mut shown,
+            &format!("{linux}/enableVMAgentPlatformUpdates"),
+            false,
+        );
     }
     let deallocated = resource
         .hidden
@@ -87,13 +96,15 @@ pub(crate) fn instance(resource: &Resource) -> Value {
         "hyperVGeneration": format!("V{}", machine.image.generation),
         "statuses": statuses(resource, machine),
     });
-    if machine.power == Some(Power::Running) {
+    // Recorded: what the guest last said is still shown of a stopped VM.
+    if matches!(machine.power, Some(Power::Running | Power::Stopped)) {
         guest(&mut view, body, machine);
     }
     view
 }
 
-/// What the guest reports while it runs.
+/// What the guest reports while it runs, apart from the version of its system, which the
+/// catalogue does not know.
 fn guest(view: &mut Value, body: &Value, machine: &Machine) {
     let silent = machine
         .failure

@@ -58,7 +58,7 @@ pub(crate) struct Call<'a> {
     pub(crate) now: Instant,
     /// The fault that a rule decided on for the operation that this request begins.
     pub(crate) failure: Option<Failure>,
-    /// How often this operation was polled before.
+    /// How often this operation was polled, with this time; 0 for what is no poll.
     pub(crate) polls: u32,
 }
 

@@ -388,7 +388,7 @@ fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
     if makes
         || world.resource(&id).is_some()
         || id.parent().is_some()
-        || world.tombstone(&id).is_some()
+        || world.tombstone(&id, call.now).is_some()
     {
         return Ok(());
     }
@@ -400,7 +400,7 @@ fn buried(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
     let makes = matches!(call.method(), Method::Put | Method::Delete);
     let grave = crate::routes::common::id(world, call)
         .filter(|id| !makes && world.resource(id).is_none())
-        .filter(|id| world.tombstone(id).is_some());
+        .filter(|id| world.tombstone(id, call.now).is_some());
     match grave {
         None => Ok(()),
         Some(id) => Err(if row.path == "disks" {

@@ -178,7 +178,7 @@ fn running(call: &Call<'_>, answer: Answer, retry_after: Option<u64>) -> Answer 
 
 /// Network doubles its `Retry-After` from poll to poll, from 10 up to 160 seconds.
 fn doubled(polls: u32) -> u64 {
-    10u64 << polls.min(4)
+    10u64 << polls.saturating_sub(1).min(4)
 }
 
 /// What an operation URL of a provider answers.

@@ -271,7 +271,7 @@ impl Service {
             }
             let count = state.polls.entry(description.name.clone()).or_default();
             *count += 1;
-            *count - 1
+            *count
         } else {
             0
         };

@@ -452,11 +452,12 @@ impl World {
         self.operation(id).cloned()
     }
 
-    pub(crate) fn tombstone(&self, id: &ArmId) -> Option<&Tombstone> {
+    /// The trace of what was deleted so recently that its provider still answers for it.
+    pub(crate) fn tombstone(&self, id: &ArmId, now: Instant) -> Option<&Tombstone> {
         self.entries
             .get(&entry::tombstone_key(id.key()))?
             .as_tombstone()
-            .filter(|found| found.until > self.now)
+            .filter(|found| found.until > now)
     }
 
     fn starting_with<'a>(&'a self, prefix: &str) -> impl Iterator<Item = &'a Entry> + use<'a> {

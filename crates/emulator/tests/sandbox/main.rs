@@ -8,4 +8,12 @@ mod recordings;
 
 mod samples;
 
+mod gateway;
+
+mod groups;
+
+mod networks;
+
+mod disks;
+
 mod machines;

@@ -30,6 +30,12 @@ impl Reply {
             .unwrap_or_default()
     }
 
+    /// The items of a list.
+    pub(crate) fn items(&self) -> &[Value] {
+        let list = self.body.get("value").and_then(Value::as_array);
+        list.map_or(&[], Vec::as_slice)
+    }
+
     /// The error code, wherever it stands.
     pub(crate) fn code(&self) -> &str {
         self.text("/error/code")
@@ -210,11 +216,26 @@ impl Rig {
         id(&network("virtualNetworks/net/subnets/default"))
     }
 
+    /// Makes a VM in a subnet and waits until it runs.
+    pub(crate) async fn vm(&self, name: &str, subnet: &str) {
+        self.put(&vm(name), machine("Standard_D4s_v5", subnet))
+            .await
+            .expect(201);
+        self.pass(8);
+    }
+
     /// Makes a group `rg` and its network; answers the subnet's id.
     pub(crate) async fn ground(&self) -> String {
         self.group("rg").await;
         self.network().await
     }
+}
+
+/// Sets the member at a path in an object whose parents are there.
+pub(crate) fn set(body: &mut Value, path: &str, value: Value) {
+    let (parent, name) = path.rsplit_once('/').expect("a path");
+    let parent = body.pointer_mut(parent).and_then(Value::as_object_mut);
+    parent.expect("the parent").insert(name.to_owned(), value);
 }
 
 /// A path without its query: a resource id.

@@ -1,0 +1,198 @@
+//! What the sandbox's Azure offers: the embedded catalogue, as the routes ask for it.
+//!
+//! This is the only module that knows the catalogue's tables. Where a table has no value, the
+//! sandbox leaves the matching check out; what it makes up instead is said here.
+
+use model::{
+    catalog::{
+        Architecture, Catalog, ImageOs, ImageRow, Offer, RegionOffers, RegionRow, Size, VmPrice,
+    },
+    units::{Region, SizeName},
+};
+
+use crate::store::entry::Image;
+
+fn catalog() -> &'static Catalog {
+    Catalog::embedded()
+}
+
+/// All regions.
+pub(crate) fn regions() -> &'static [RegionRow] {
+    catalog().regions()
+}
+
+/// The region of this name in any spelling.
+pub(crate) fn region(name: &str) -> Option<&'static RegionRow> {
+    catalog().region(&Region::new(name))
+}
+
+/// Short names of all regions, as error texts list them.
+pub(crate) fn region_list() -> String {
+    let names: Vec<&str> = regions().iter().map(|row| row.name.as_str()).collect();
+    names.join(",")
+}
+
+/// The size of this name.
+pub(crate) fn size(name: &str) -> Option<&'static Size> {
+    catalog().size(&SizeName::new(name))
+}
+
+/// The sizes that a region offers; none where the catalogue has no list of them.
+pub(crate) fn offers(region: &str) -> Option<RegionOffers<'static>> {
+    catalog().offers(&Region::new(region))
+}
+
+/// A size as a region offers it.
+pub(crate) fn offer(region: &str, size: &str) -> Option<&'static Offer> {
+    offers(region)?.get(&SizeName::new(size))
+}
+
+/// All zones that any size of a region has.
+pub(crate) fn zones(region: &str) -> Vec<String> {
+    let mut zones: Vec<String> = offers(region)
+        .into_iter()
+        .flat_map(RegionOffers::iter)
+        .flat_map(|offer| offer.zones.iter().cloned())
+        .collect();
+    zones.sort();
+    zones.dedup();
+    zones
+}
+
+/// The prices of a size in a region.
+pub(crate) fn price(region: &str, size: &SizeName) -> Option<&'static VmPrice> {
+    catalog().vm_price(&Region::new(region), size)
+}
+
+/// All priced sizes of a region.
+pub(crate) fn prices(
+    region: &Region,
+) -> impl Iterator<Item = (&'static SizeName, &'static VmPrice)> {
+    catalog()
+        .vm_prices(region)
+        .into_iter()
+        .flat_map(model::catalog::VmPrices::iter)
+}
+
+/// A quota counter: its name, and its name for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counter {
+    pub(crate) name: String,
+    pub(crate) title: String,
+}
+
+/// The counter of a size's family; `None` for sizes whose family is not known.
+pub(crate) fn family(size: &Size) -> Option<Counter> {
+    let family = size.family.as_ref()?;
+    let row = catalog().quota_family(family);
+    let name = row
+        .map_or(family, |row| &row.usage_name)
+        .as_str()
+        .to_owned();
+    let title = row
+        .and_then(|row| row.localized_name.clone())
+        .unwrap_or_else(|| format!("{name} vCPUs"));
+    Some(Counter { name, title })
+}
+
+/// The counters of all families.
+pub(crate) fn families() -> Vec<Counter> {
+    let mut counters: Vec<Counter> = catalog().sizes().iter().filter_map(family).collect();
+    counters.sort_by(|a, b| a.name.cmp(&b.name));
+    counters.dedup_by(|a, b| a.name == b.name);
+    counters
+}
+
+/// `x64` or `Arm64`, as capabilities and images spell it.
+pub(crate) fn architecture(architecture: Architecture) -> &'static str {
+    match architecture {
+        Architecture::X64 => "x64",
+        Architecture::Arm64 => "Arm64",
+    }
+}
+
+/// An image of the sandbox's marketplace.
+#[derive(Clone, Debug)]
+pub(crate) struct MarketImage {
+    pub(crate) publisher: &'static str,
+    pub(crate) offer: &'static str,
+    pub(crate) sku: &'static str,
+    /// The newest version that was seen; where none was, the day of the row in its form.
+    pub(crate) version: String,
+    pub(crate) image: Image,
+    pub(crate) has_plan: bool,
+    /// The size of its OS disk.
+    pub(crate) disk_gb: u32,
+}
+
+/// All images that may still be used.
+pub(crate) fn images() -> impl Iterator<Item = MarketImage> {
+    catalog()
+        .images()
+        .iter()
+        .filter(|row| row.usable)
+        .map(market_image)
+}
+
+fn market_image(row: &'static ImageRow) -> MarketImage {
+    let version = row
+        .version
+        .clone()
+        .unwrap_or_else(|| made_up_version(&row.as_of));
+    let os = match row.os {
+        ImageOs::Linux => "Linux",
+        ImageOs::Windows => "Windows",
+    };
+    MarketImage {
+        publisher: &row.publisher,
+        offer: &row.offer,
+        sku: &row.sku,
+        image: Image {
+            os: os.to_owned(),
+            generation: row.generation,
+            architecture: architecture(row.architecture).to_owned(),
+            offer: row.offer.clone(),
+            version: version.clone(),
+        },
+        version,
+        has_plan: row.has_plan == Some(true),
+        disk_gb: row.os_disk_floor_gb,
+    }
+}
+
+/// A version of three numbers from a day: `2026-10` gives `2026.10.0`.
+fn made_up_version(day: &str) -> String {
+    let mut parts: Vec<u32> = day
+        .split('-')
+        .filter_map(|part| part.parse().ok())
+        .collect();
+    parts.resize(3, 0);
+    let parts: Vec<String> = parts.iter().map(u32::to_string).collect();
+    parts.join(".")
+}
+
+/// The image of these names, whatever its version.
+pub(crate) fn image(publisher: &str, offer: &str, sku: &str) -> Option<MarketImage> {
+    images().find(|image| {
+        image.publisher.eq_ignore_ascii_case(publisher)
+            && image.offer.eq_ignore_ascii_case(offer)
+            && image.sku.eq_ignore_ascii_case(sku)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalogue_answers() {
+        assert!(region("East US").is_some() || region("eastus").is_some());
+        let size = size("standard_nc24ads_a100_V4").expect("a size");
+        assert_eq!(size.vcpus, 24);
+        assert!(family(size).is_some());
+        assert!(image("Microsoft-DSVM", "ubuntu-hpc", "2204").is_some());
+        assert!(image("microsoft-dsvm", "ubuntu-2004", "2004").is_none());
+        assert_eq!(made_up_version("2026-10"), "2026.10.0");
+        assert_eq!(made_up_version("2026-08-29"), "2026.8.29");
+    }
+}

@@ -1,0 +1,87 @@
+//! How long operations take in Azure's time.
+//!
+//! Compute: medians of recorded operations. Network: recordings show only that an operation
+//! was over at the first poll, so it takes what its first `Retry-After` asks to wait.
+
+use std::time::Duration;
+
+use crate::store::entry::Work;
+
+/// Seconds to wait before the first poll, where the service says.
+pub(crate) type Wait = Option<u64>;
+
+/// An operation's length, and its first `Retry-After`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Timing {
+    pub(crate) takes: Duration,
+    pub(crate) retry_after: Wait,
+}
+
+const fn timing(millis: u64, retry_after: Wait) -> Timing {
+    Timing {
+        takes: Duration::from_millis(millis),
+        retry_after,
+    }
+}
+
+/// A namespace says Registering this long: recorded once, 71 s.
+pub(crate) const REGISTRATION: Duration = Duration::from_secs(71);
+
+/// A Spot VM is taken back this long after a simulated eviction: recorded once, 77 s.
+pub(crate) const EVICTION: Duration = Duration::from_secs(77);
+
+/// A provider answers for what it deleted this long; recordings show one such answer each,
+/// seconds after the end. Chosen between that and the polls that found ARM answering.
+pub(crate) const GRAVE: Duration = Duration::from_secs(30);
+
+/// A network interface stays reserved for the VM whose creation failed.
+pub(crate) const RESERVATION: Duration = Duration::from_secs(180);
+
+/// How long a VM operation takes.
+pub(crate) fn machine(action: &str) -> Timing {
+    match action {
+        "create" => timing(7_100, Some(10)),
+        "update" | "poweroff" => timing(7_100, None),
+        "patch" => timing(6_800, None),
+        "delete" => timing(26_400, Some(10)),
+        "deallocate" => timing(24_000, None),
+        "start" => timing(11_000, None),
+        "restart" => timing(36_900, None),
+        "redeploy" => timing(122_800, None),
+        "reapply" => timing(5_500, None),
+        _ => timing(10_000, None),
+    }
+}
+
+/// How long a write of a disk takes.
+pub(crate) const DISK_WRITE: Timing = timing(100, Some(2));
+
+/// How long deleting a disk takes; recorded without `Retry-After`.
+pub(crate) const DISK_DELETE: Timing = timing(200, None);
+
+/// How long a network operation takes, by type and whether it deletes.
+pub(crate) fn network(kind: &str, work: Work) -> Timing {
+    let delete = work == Work::Delete;
+    match kind {
+        "Microsoft.Network/networkSecurityGroups"
+        | "Microsoft.Network/networkSecurityGroups/securityRules" => timing(1_000, Some(1)),
+        "Microsoft.Network/publicIPAddresses" if !delete => timing(1_000, Some(1)),
+        "Microsoft.Network/virtualNetworks" | "Microsoft.Network/virtualNetworks/subnets"
+            if !delete =>
+        {
+            timing(3_000, Some(3))
+        }
+        "Microsoft.Network/networkInterfaces" if delete => timing(4_000, Some(4)),
+        _ => timing(10_000, Some(10)),
+    }
+}
+
+/// How long deleting a group takes. Recorded: less than 15 s for an empty one, about 135 s
+/// for one with a VM's network in it.
+pub(crate) fn group_delete(resources: usize) -> Timing {
+    if resources == 0 {
+        timing(10_000, Some(15))
+    } else {
+        timing(60_000, Some(15))
+    }
+}

@@ -1,0 +1,147 @@
+//! Error codes whose status, message and after-effects are recorded or reported.
+
+/// What is known of an error code.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    code: &'static str,
+    /// The status when a request is refused with it.
+    pub(crate) status: Option<u16>,
+    /// Whether hardware is there when an operation fails with it.
+    pub(crate) allocated: bool,
+    pub(crate) message: &'static str,
+}
+
+const fn refusal(code: &'static str, status: u16, message: &'static str) -> Known {
+    Known {
+        code,
+        status: Some(status),
+        allocated: false,
+        message,
+    }
+}
+
+const fn failure(code: &'static str, allocated: bool, message: &'static str) -> Known {
+    Known {
+        code,
+        status: None,
+        allocated,
+        message,
+    }
+}
+
+static KNOWN: &[Known] = &[
+    refusal(
+        "SkuNotAvailable",
+        409,
+        "The requested VM size is currently not available in this location. Please try another \
+         size or deploy to a different location or different zone. See \
+         https://aka.ms/azureskunotavailable for details.",
+    ),
+    refusal(
+        "AuthorizationFailed",
+        403,
+        "The client does not have authorization to perform this action over this scope or the \
+         scope is invalid. If access was recently granted, please refresh your credentials.",
+    ),
+    refusal(
+        "RequestDisallowedByPolicy",
+        403,
+        "Resource was disallowed by policy. See error details for policy resource IDs.",
+    ),
+    refusal(
+        "ScopeLocked",
+        409,
+        "The scope cannot perform delete operation because following scope(s) are locked. Please \
+         remove the lock and try again.",
+    ),
+    refusal(
+        "ResourcePurchaseValidationFailed",
+        400,
+        "User failed validation to purchase resources.",
+    ),
+    refusal(
+        "ExpiredAuthenticationToken",
+        401,
+        "The access token expiry UTC time is earlier than current UTC time.",
+    ),
+    refusal("InternalServerError", 500, "An error occurred."),
+    refusal(
+        "BadGatewayConnection",
+        502,
+        "The network connectivity issue encountered for the provider.",
+    ),
+    refusal("ServiceUnavailable", 503, ""),
+    refusal(
+        "GatewayTimeout",
+        504,
+        "The gateway did not receive a response from the provider within the specified time period.",
+    ),
+    failure(
+        "AllocationFailed",
+        false,
+        "Allocation failed. We do not have sufficient capacity for the requested VM size in this \
+         region. Read more about improving likelihood of allocation success at \
+         http://aka.ms/allocation-guidance",
+    ),
+    failure(
+        "ZonalAllocationFailed",
+        false,
+        "Allocation failed. We do not have sufficient capacity for the requested VM size in this \
+         zone. Read more about improving likelihood of allocation success at \
+         http://aka.ms/allocation-guidance",
+    ),
+    failure(
+        "OverconstrainedAllocationRequest",
+        false,
+        "Allocation failed. VM(s) with the following constraints cannot be allocated, because the \
+         condition is too restrictive. Please remove some constraints and try again. Constraints \
+         applied are:\n  - VM Size\n",
+    ),
+    failure(
+        "OverconstrainedZonalAllocationRequest",
+        false,
+        "Allocation failed. VM(s) with the following constraints cannot be allocated, because the \
+         condition is too restrictive. Please remove some constraints and try again. Constraints \
+         applied are:\n  - Availability Zone\n  - VM Size\n",
+    ),
+    failure(
+        "VMMarketplaceInvalidInput",
+        false,
+        "Creating a virtual machine from Marketplace image or a custom image sourced from a \
+         Marketplace image requires Plan information in the request.",
+    ),
+    failure(
+        "OSProvisioningTimedOut",
+        true,
+        "OS Provisioning for the VM did not finish in the allotted time. The VM may still finish \
+         provisioning successfully. Please check provisioning state later.",
+    ),
+    failure(
+        "VMExtensionProvisioningError",
+        true,
+        "VM has reported a failure when processing an extension.",
+    ),
+    failure(
+        "VMAgentStatusCommunicationError",
+        true,
+        "VM has not reported status for VM agent or extensions. Verify that the OS is up and \
+         healthy, the VM has a running VM agent, and that it can establish outbound connections \
+         to Azure storage.",
+    ),
+    failure(
+        "VMStartTimedOut",
+        true,
+        "The VM did not start in the allotted time. The VM may still start successfully. Please \
+         check the power state later.",
+    ),
+    failure(
+        "OperationPreempted",
+        true,
+        "Operation execution has been preempted by a more recent operation.",
+    ),
+];
+
+/// What is known of a code.
+pub(crate) fn find(code: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.code == code)
+}

@@ -1,0 +1,132 @@
+//! Which names resources may have.
+
+use crate::error::ArmError;
+
+/// The rule for the names of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NameRule {
+    pub(crate) shortest: usize,
+    pub(crate) longest: usize,
+    pub(crate) letters: Letters,
+}
+
+/// Which characters a name may have, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Letters {
+    /// Unicode word characters, `.`, `-`, `(` and `)`; no period at the end.
+    Group,
+    /// Letters, digits, `.`, `_` and `-`; no underscore at the start, no `.` or `-` at the end.
+    Machine,
+    /// Letters, digits, `_` and `-`.
+    Disk,
+    /// Starts with a letter or digit, ends with one or with `_`; `.`, `_` and `-` between.
+    Network,
+}
+
+impl NameRule {
+    /// Refuses a name in the words of the type's provider.
+    pub(crate) fn check(self, name: &str) -> Result<(), ArmError> {
+        let length = name.chars().count();
+        if self.fits(name) && (self.shortest..=self.longest).contains(&length) {
+            return Ok(());
+        }
+        Err(match self.letters {
+            Letters::Group => ArmError::gateway(
+                400,
+                "InvalidResourceGroup",
+                format!(
+                    "The provided resource group name '{name}' has invalid characters or length. \
+                     It can have 1 to 90 word characters, hyphens, periods and parentheses, and \
+                     cannot end with a period."
+                ),
+            ),
+            Letters::Machine | Letters::Disk => ArmError::invalid_parameter(
+                "resourceName",
+                format!(
+                    "The entity name 'resourceName' is invalid according to its validation rule: \
+                     '{name}' should have {} to {} characters: {}.",
+                    self.shortest,
+                    self.longest,
+                    self.letters.words()
+                ),
+            ),
+            Letters::Network => ArmError::network(
+                "InvalidResourceName",
+                format!(
+                    "Resource name {name} is invalid. The name can be up to {} characters long. \
+                     It must begin with a word character, and it must end with a word character \
+                     or with '_'. The name may contain word characters or '.', '-', '_'.",
+                    self.longest
+                ),
+            ),
+        })
+    }
+
+    fn fits(self, name: &str) -> bool {
+        let first = name.chars().next();
+        let last = name.chars().next_back();
+        let all = |allowed: fn(char) -> bool| name.chars().all(allowed);
+        match self.letters {
+            Letters::Group => {
+                all(|c| c.is_alphanumeric() || "-_.()".contains(c)) && last != Some('.')
+            }
+            Letters::Machine => {
+                all(|c| c.is_alphanumeric() || "-_.".contains(c))
+                    && first.is_some_and(char::is_alphanumeric)
+                    && last.is_some_and(|c| c.is_alphanumeric() || c == '_')
+            }
+            Letters::Disk => all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)),
+            Letters::Network => {
+                all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+                    && first.is_some_and(|c| c.is_ascii_alphanumeric())
+                    && last.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
+            }
+        }
+    }
+}
+
+impl Letters {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Group => "word characters, '.', '-', '(' and ')'",
+            Self::Machine => {
+                "letters, digits, '.', '_' and '-', none of the latter at the start and no '.' or '-' at the end"
+            }
+            Self::Disk => "letters, digits, '_' and '-'",
+            Self::Network => "letters, digits, '.', '_' and '-'",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(shortest: usize, longest: usize, letters: Letters) -> NameRule {
+        NameRule {
+            shortest,
+            longest,
+            letters,
+        }
+    }
+
+    #[test]
+    fn names_are_judged_by_their_type() {
+        let cases = [
+            (rule(1, 90, Letters::Group), "rg-(é).x", true),
+            (rule(1, 90, Letters::Group), "rg.", false),
+            (rule(1, 64, Letters::Machine), "vm_000002", true),
+            (rule(1, 64, Letters::Machine), "_vm", false),
+            (rule(1, 64, Letters::Machine), "vm-", false),
+            (rule(1, 80, Letters::Disk), "a-b_c", true),
+            (rule(1, 80, Letters::Disk), "a.b", false),
+            (rule(2, 64, Letters::Network), "v", false),
+            (rule(2, 64, Letters::Network), "v1_", true),
+            (rule(2, 64, Letters::Network), "-v1", false),
+        ];
+        for (rule, name, good) in cases {
+            assert_eq!(rule.check(name).is_ok(), good, "{name}");
+        }
+        assert!(rule(1, 80, Letters::Disk).check(&"a".repeat(81)).is_err());
+    }
+}

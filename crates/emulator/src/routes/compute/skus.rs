@@ -1,0 +1,191 @@
+//! Sizes: what a region offers, and what is restricted for the subscription.
+
+use model::catalog::{GpuShare, Offer, Size};
+use serde_json::{Value, json};
+
+use crate::{
+    call::Call,
+    catalogue,
+    error::ArmError,
+    http::Answer,
+    odata::Filter,
+    store::{entry::Restriction, world::World},
+};
+
+/// The answer of the SKUs API; its filter knows the location alone.
+pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
+    let wanted = match call.query().get("$filter") {
+        Some(filter) => Some(location_of(filter)?),
+        None => None,
+    };
+    let mut value = Vec::new();
+    for region in catalogue::regions() {
+        let name = region.name.as_str();
+        if wanted.as_ref().is_some_and(|wanted| wanted != name) {
+            continue;
+        }
+        for offer in catalogue::offers(name)
+            .into_iter()
+            .flat_map(model::catalog::RegionOffers::iter)
+        {
+            if let Some(size) = catalogue::size(offer.size.as_str()) {
+                value.push(sku(world, call, name, size, offer));
+            }
+        }
+    }
+    Ok(Answer::json(200, json!({"value": value})))
+}
+
+fn location_of(filter: &str) -> Result<String, ArmError> {
+    let parsed = Filter::parse(filter).ok();
+    let location = parsed
+        .as_ref()
+        .and_then(|filter| filter.demanded("location"));
+    match location {
+        Some(location) => Ok(location.replace(' ', "").to_lowercase()),
+        None => Err(ArmError::invalid_parameter(
+            "$filter",
+            format!("The filter '{filter}' is not supported. Only 'location eq' is."),
+        )),
+    }
+}
+
+fn sku(world: &World, call: &Call<'_>, region: &str, size: &Size, offer: &Offer) -> Value {
+    let name = size.name.as_str();
+    let restrictions: Vec<Value> = world
+        .restriction(call.subscription(), region, name)
+        .map(|restriction| restrictions(restriction, region))
+        .unwrap_or_default();
+    let mut sku = json!({
+        "resourceType": "virtualMachines",
+        "name": name,
+        "tier": "Standard",
+        "size": name.trim_start_matches("Standard_"),
+        "locations": [region],
+        "locationInfo": [{
+            "location": region,
+            "zones": offer.zones.iter().collect::<Vec<_>>(),
+            "zoneDetails": [],
+        }],
+        "capabilities": capabilities(size, offer),
+        "restrictions": restrictions,
+    });
+    if let Some(family) = &size.family {
+        crate::json::set(&mut sku, "/family", json!(family.as_str()));
+    }
+    sku
+}
+
+fn restrictions(restriction: &Restriction, region: &str) -> Vec<Value> {
+    let mut info = json!({"locations": [region]});
+    let kind = if restriction.zones.is_empty() {
+        "Location"
+    } else {
+        crate::json::set(&mut info, "/zones", json!(restriction.zones));
+        "Zone"
+    };
+    vec![json!({
+        "type": kind,
+        "values": [region],
+        "restrictionInfo": info,
+        "reasonCode": restriction.reason,
+    })]
+}
+
+/// Capabilities, each only where the catalogue knows it.
+fn capabilities(size: &Size, offer: &Offer) -> Vec<Value> {
+    let word = |flag: bool| if flag { "True" } else { "False" }.to_owned();
+    let generations: Vec<String> = size
+        .generations
+        .iter()
+        .map(|generation| format!("V{generation}"))
+        .collect();
+    let gpus = match size.gpu.as_ref().map(|gpu| gpu.share) {
+        Some(Some(GpuShare::Whole(count))) => Some(count.to_string()),
+        Some(Some(GpuShare::Part(_)) | None) | None => None,
+    };
+    let known = [
+        ("vCPUs", Some(size.vcpus.to_string())),
+        ("MemoryGB", size.memory_mib.map(gigabytes)),
+        (
+            "MaxDataDiskCount",
+            size.max_data_disks.map(|count| count.to_string()),
+        ),
+        (
+            "HyperVGenerations",
+            (!generations.is_empty()).then(|| generations.join(",")),
+        ),
+        (
+            "CpuArchitectureType",
+            size.architecture
+                .map(|architecture| catalogue::architecture(architecture).to_owned()),
+        ),
+        ("LowPriorityCapable", Some(word(offer.spot))),
+        ("PremiumIO", size.premium_disks.map(word)),
+        ("EphemeralOSDiskSupported", size.ephemeral_os_disk.map(word)),
+        (
+            "EncryptionAtHostSupported",
+            size.encryption_at_host.map(word),
+        ),
+        (
+            "AcceleratedNetworkingEnabled",
+            size.accelerated_networking.map(word),
+        ),
+        ("RdmaEnabled", Some(word(size.rdma))),
+        (
+            "MaxNetworkInterfaces",
+            size.max_nics.map(|count| count.to_string()),
+        ),
+        ("GPUs", gpus),
+    ];
+    known
+        .into_iter()
+        .filter_map(|(name, value)| Some(json!({"name": name, "value": value?})))
+        .collect()
+}
+
+/// MiB as GB with up to two decimals, as capabilities spell memory: `0.75`, `112`.
+fn gigabytes(mib: u64) -> String {
+    let whole = mib / 1024;
+    let hundredths = (mib % 1024) * 100 / 1024;
+    let text = format!("{whole}.{hundredths:02}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The answer of the older sizes API for a region.
+pub(crate) fn sizes(region: &str) -> Vec<Value> {
+    catalogue::offers(region)
+        .into_iter()
+        .flat_map(model::catalog::RegionOffers::iter)
+        .filter_map(|offer| catalogue::size(offer.size.as_str()))
+        .map(legacy)
+        .collect()
+}
+
+/// A size as the older API shows it. The size of its temporary disk is not in the catalogue.
+pub(crate) fn legacy(size: &Size) -> Value {
+    let mut shown = json!({
+        "name": size.name.as_str(),
+        "numberOfCores": size.vcpus,
+        "osDiskSizeInMB": 1_047_552,
+    });
+    if let Some(memory) = size.memory_mib {
+        crate::json::set(&mut shown, "/memoryInMB", json!(memory));
+    }
+    if let Some(disks) = size.max_data_disks {
+        crate::json::set(&mut shown, "/maxDataDiskCount", json!(disks));
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_printed_without_needless_zeros() {
+        assert_eq!(gigabytes(768), "0.75");
+        assert_eq!(gigabytes(114_688), "112");
+        assert_eq!(gigabytes(3_584), "3.5");
+    }
+}

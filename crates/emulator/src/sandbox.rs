@@ -1,0 +1,185 @@
+//! Starting and stopping a sandbox.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+use crate::{
+    call::{Pages, Setup},
+    clock::Clock,
+    faults::Faults,
+    record::{Counters, RequestRecord},
+    server,
+    service::{Service, advance},
+    store::{folder::OpenError, world::World},
+    throttle::Limits,
+};
+
+/// What a sandbox is started with.
+#[derive(Debug)]
+pub struct Options {
+    /// The world it serves.
+    pub world: World,
+    /// Where it takes the time from.
+    pub clock: Clock,
+    /// Which requests go wrong.
+    pub faults: Faults,
+    /// The port on 127.0.0.1; 0 takes a free one.
+    pub port: u16,
+    /// How long pages of lists are.
+    pub pages: Pages,
+    /// Whether request buckets can run out.
+    pub throttling: bool,
+    /// Whether some answers differ in the case of ids and in headers as recorded ones do.
+    pub quirks: bool,
+}
+
+impl Options {
+    /// The usual options: a free port, Azure's page lengths, buckets and quirks, no faults.
+    pub fn new(world: World, clock: Clock) -> Self {
+        Self {
+            world,
+            clock,
+            faults: Faults::none(),
+            port: 0,
+            pages: Pages::default(),
+            throttling: true,
+            quirks: true,
+        }
+    }
+}
+
+/// Why a sandbox cannot start or stop cleanly.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The port is not to be had.
+    #[error("cannot listen on `{address}`")]
+    Listen {
+        /// Where it was to listen.
+        address: SocketAddr,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// The world folder cannot be written.
+    #[error("cannot write the world")]
+    World(#[source] io::Error),
+    /// The endpoint cannot be announced.
+    #[error("cannot announce the endpoint")]
+    Announce(#[source] OpenError),
+}
+
+/// A running sandbox.
+#[derive(Debug)]
+pub struct Sandbox {
+    endpoint: String,
+    service: Arc<Service>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Sandbox {
+    /// Starts to serve. Operations that ended while nobody served are ended first.
+    pub async fn start(options: Options) -> Result<Self, SandboxError> {
+        let Options {
+            mut world,
+            clock,
+            faults,
+            port,
+            pages,
+            throttling,
+            quirks,
+        } = options;
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let listening = async {
+            let listener = TcpListener::bind(address).await?;
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        };
+        let (listener, bound) = listening
+            .await
+            .map_err(|source| SandboxError::Listen { address, source })?;
+        let endpoint = format!("http://{bound}");
+        let now = clock.now();
+        advance(&mut world, now).map_err(SandboxError::World)?;
+        world
+            .adopt_speed(now, clock.speed())
+            .map_err(SandboxError::World)?;
+        if let Some(folder) = world.folder() {
+            folder.announce(&endpoint).map_err(SandboxError::Announce)?;
+        }
+        let facts = world.facts();
+        let setup = Setup {
+            speed: clock.speed(),
+            seed: facts.seed,
+            tenant: facts.tenant,
+            quirks,
+            pages,
+        };
+        let limits = if throttling {
+            Limits::default()
+        } else {
+            Limits::unlimited()
+        };
+        let (stop, stopping) = watch::channel(false);
+        let service = Arc::new(Service::new(
+            world,
+            faults,
+            limits,
+            clock,
+            setup,
+            stopping.clone(),
+        ));
+        let task = tokio::spawn(server::serve(listener, Arc::clone(&service), stopping));
+        Ok(Self {
+            endpoint,
+            service,
+            stop,
+            task,
+        })
+    }
+
+    /// Where it listens, such as `http://127.0.0.1:40123`.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
+    /// The requests it served, oldest first.
+    pub fn requests(&self) -> Vec<RequestRecord> {
+        self.service.state().log.records().cloned().collect()
+    }
+
+    /// Counts of the requests it served.
+    pub fn counters(&self) -> Counters {
+        self.service.state().log.counters().clone()
+    }
+
+    /// Replaces the fault rules; their counts start over.
+    pub fn set_faults(&self, faults: Faults) {
+        self.service.state().faults = faults;
+    }
+
+    /// Moves a manual clock on; answers whether it is one.
+    pub fn advance(&self, span: Duration) -> bool {
+        self.service.clock.advance(span)
+    }
+
+    /// Lets running requests finish, writes a snapshot, and frees the world folder.
+    pub async fn stop(self) -> Result<(), SandboxError> {
+        let Self {
+            service,
+            stop,
+            task,
+            ..
+        } = self;
+        // Nobody listens any more if the task has ended by itself, which is the aim.
+        let _ = stop.send(true);
+        let _ = task.await;
+        let mut state = service.state();
+        state.world.compact(true).map_err(SandboxError::World)?;
+        if let Some(folder) = state.world.folder() {
+            folder.withdraw().map_err(SandboxError::Announce)?;
+        }
+        Ok(())
+    }
+}

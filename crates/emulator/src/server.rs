@@ -1,0 +1,163 @@
+//! The wire: HTTP/1.1 over loopback.
+
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
+
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::{
+    Request, Response, StatusCode,
+    body::{Bytes, Incoming as Stream},
+    header::{HeaderName, HeaderValue},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
+use tokio::{net::TcpListener, sync::watch};
+
+use crate::{
+    error::ArmError,
+    http::{Answer, Body, Incoming, Method, Query},
+    service::{Reaction, Service},
+    text::Seeded,
+};
+
+/// Bodies longer than this are refused, as ARM does.
+const LONGEST_BODY: usize = 4 * 1024 * 1024;
+
+/// How long connections may finish what they are doing when the sandbox stops.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The connection is closed instead of an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("a fault rule closes the connection")]
+struct Dropped;
+
+/// Serves until it is told to stop, then lets running requests finish.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    service: Arc<Service>,
+    stopping: watch::Receiver<bool>,
+) {
+    let address = listener.local_addr().ok();
+    let graceful = GracefulShutdown::new();
+    let mut stop = stopping.clone();
+    loop {
+        let stream = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(_) => continue,
+            },
+            _ = stop.wait_for(|stop| *stop) => break,
+        };
+        // Without it, small answers wait for the client's acknowledgement.
+        let _ = stream.set_nodelay(true);
+        let service = Arc::clone(&service);
+        let connection = http1::Builder::new().serve_connection(
+            TokioIo::new(stream),
+            service_fn(move |request| {
+                let service = Arc::clone(&service);
+                async move { respond(&service, request, address).await }
+            }),
+        );
+        let watched = graceful.watch(connection);
+        tokio::spawn(async move {
+            // An error is a client that went away, or a rule that closed the connection.
+            let _ = watched.await;
+        });
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
+}
+
+async fn respond(
+    service: &Service,
+    request: Request<Stream>,
+    address: Option<SocketAddr>,
+) -> Result<Response<Full<Bytes>>, Dropped> {
+    let (parts, stream) = request.into_parts();
+    let headers: BTreeMap<String, String> = parts
+        .headers
+        .iter()
+        .map(|(name, value)| {
+            (
+                name.as_str().to_owned(),
+                String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            )
+        })
+        .collect();
+    let host = headers
+        .get("host")
+        .cloned()
+        .or_else(|| address.map(|address| address.to_string()))
+        .unwrap_or_default();
+    let body = Limited::new(stream, LONGEST_BODY).collect().await;
+    let Ok(body) = body else {
+        let error = ArmError::gateway(
+            413,
+            "RequestEntityTooLarge",
+            format!("The request content size exceeds the maximum size of '{LONGEST_BODY}' bytes."),
+        );
+        return Ok(response(service, Answer::from(error), &headers));
+    };
+    let incoming = Incoming {
+        method: Method::named(parts.method.as_str()),
+        path: parts.uri.path().to_owned(),
+        query: Query::parse(parts.uri.query().unwrap_or_default()),
+        headers,
+        body: body.to_bytes().to_vec(),
+        base: format!("http://{host}"),
+    };
+    let headers = incoming.headers.clone();
+    match service.react(incoming).await {
+        Reaction::Answer(answer) => Ok(response(service, answer, &headers)),
+        Reaction::Drop => Err(Dropped),
+    }
+}
+
+/// Puts an answer on the wire, with the headers that every answer has.
+fn response(
+    service: &Service,
+    answer: Answer,
+    asked: &BTreeMap<String, String>,
+) -> Response<Full<Bytes>> {
+    let (bytes, kind) = match answer.body {
+        Body::Empty => (Vec::new(), None),
+        Body::Json(value) => (
+            value.to_string().into_bytes(),
+            Some("application/json; charset=utf-8"),
+        ),
+    };
+    let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
+    let mut ids = Seeded::new(&[high, low]);
+    let mut headers = answer.headers;
+    let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
+    add("Cache-Control", "no-cache".to_owned());
+    add("Date", service.clock.now().http_date());
+    add("x-ms-request-id", ids.guid());
+    let correlation = asked
+        .get("x-ms-correlation-request-id")
+        .cloned()
+        .unwrap_or_else(|| ids.guid());
+    add("x-ms-correlation-request-id", correlation);
+    if let Some(id) = asked.get("x-ms-client-request-id")
+        && asked
+            .get("x-ms-return-client-request-id")
+            .is_some_and(|wish| wish.eq_ignore_ascii_case("true"))
+    {
+        add("x-ms-client-request-id", id.clone());
+    }
+    if let Some(kind) = kind {
+        add("Content-Type", kind.to_owned());
+    }
+    let mut response = Response::new(Full::new(Bytes::from(bytes)));
+    *response.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in headers {
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(&value),
+        ) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}

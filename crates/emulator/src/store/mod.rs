@@ -1,0 +1,14 @@
+//! The durable world: entries, their index, the log, and the folder it lives in.
+
+pub(crate) mod entry;
+
+pub(crate) mod index;
+
+pub(crate) mod journal;
+
+pub(crate) mod folder;
+
+pub(crate) mod world;
+
+#[cfg(test)]
+mod tests;

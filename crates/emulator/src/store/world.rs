@@ -1,0 +1,492 @@
+//! A world: everything that exists in the sandbox.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::Path,
+};
+
+use model::ids::ArmId;
+
+use super::{
+    entry::{
+        self, Entry, Facts, Group, Operation, Provider, Quota, Resource, Restriction, State,
+        Subscription, Tombstone,
+    },
+    folder::{Folder, Found, OpenError},
+    index::Index,
+    journal::{self, Journal, Record},
+};
+use crate::{
+    clock::{Instant, Speed},
+    text::Seeded,
+};
+
+/// The subscription of a new world.
+pub const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
+
+/// The tenant of a new world.
+pub const TENANT: &str = "22222222-2222-2222-2222-222222222222";
+
+/// The log is folded into a new snapshot when it is longer than this.
+const LOG_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// Ended operations that are remembered; the oldest are forgotten when a snapshot is written.
+const OPERATIONS_KEPT: usize = 5_000;
+
+/// A world, and the folder it is kept in if there is one.
+#[derive(Debug)]
+pub struct World {
+    entries: BTreeMap<String, Entry>,
+    index: Index,
+    undo: Vec<(String, Option<Entry>)>,
+    journal: Option<Journal>,
+    folder: Option<Folder>,
+    /// The last record written.
+    record: u64,
+    /// Ids made up in the running transaction.
+    minted: u64,
+    now: Instant,
+}
+
+/// What opening a folder led to.
+#[derive(Debug)]
+pub enum Opened {
+    /// This process serves the world from now on.
+    Serve(Box<World>),
+    /// Another process serves it at this URL.
+    Connect(String),
+}
+
+impl World {
+    /// A new world that ends with the process, with made-up ids that depend on the seed alone.
+    pub fn in_memory(seed: u64) -> Self {
+        let mut world = Self {
+            entries: BTreeMap::new(),
+            index: Index::default(),
+            undo: Vec::new(),
+            journal: None,
+            folder: None,
+            record: 0,
+            minted: 0,
+            now: Instant::default(),
+        };
+        world.found(seed);
+        world.undo.clear();
+        world
+    }
+
+    /// Opens the world kept in a folder, or makes one there; a second process is told where to connect.
+    pub fn open(folder: &Path) -> Result<Opened, OpenError> {
+        let folder = match Folder::find(folder)? {
+            Found::Served(url) => return Ok(Opened::Connect(url)),
+            Found::Ours(folder) => folder,
+        };
+        let contents = journal::load(folder.path())?;
+        let journal = Journal::open(folder.path(), contents.log_length)?;
+        let mut world = Self::in_memory(0);
+        world.restore(contents);
+        world.journal = Some(journal);
+        if world.record == 0 {
+            let (seed, _) = uuid::Uuid::new_v4().as_u64_pair();
+            world
+                .transact(Instant::default(), |world| -> Result<(), io::Error> {
+                    world.found(seed);
+                    Ok(())
+                })
+                .and_then(|done| done)
+                .map_err(|source| OpenError::io("write", folder.path(), source))?;
+        }
+        world.folder = Some(folder);
+        Ok(Opened::Serve(Box::new(world)))
+    }
+
+    fn restore(&mut self, contents: journal::Contents) {
+        if contents.record == 0 {
+            return;
+        }
+        self.entries.clear();
+        self.index = Index::default();
+        for entry in contents.snapshot {
+            self.put(entry);
+        }
+        for record in contents.records {
+            for key in record.removed {
+                self.remove(&key);
+            }
+            for entry in record.put {
+                self.put(entry);
+            }
+        }
+        self.record = contents.record;
+        self.undo.clear();
+    }
+
+    /// Lays the first entries of a world.
+    fn found(&mut self, seed: u64) {
+        self.put(Entry::Facts(Facts {
+            seed,
+            tenant: TENANT.to_owned(),
+            speed: Speed::REAL,
+        }));
+        self.put(Entry::Subscription(Subscription {
+            id: SUBSCRIPTION.to_owned(),
+            name: "Sandbox".to_owned(),
+        }));
+    }
+
+    /// Gives operations that were running under another speed the rest of their time at this one.
+    pub(crate) fn adopt_speed(&mut self, now: Instant, speed: Speed) -> io::Result<()> {
+        let Facts {
+            seed,
+            tenant,
+            speed: old,
+        } = self.facts();
+        if old == speed {
+            return Ok(());
+        }
+        self.transact(now, |world| -> io::Result<()> {
+            let running: Vec<String> = world.index.running().map(str::to_owned).collect();
+            for id in running {
+                if let Some(mut operation) = world.operation(&id).cloned()
+                    && operation.ends > now
+                {
+                    let left = old.stretch(operation.ends.since(now));
+                    operation.ends = now.plus(speed.shrink(left));
+                    world.put(Entry::Operation(Box::new(operation)));
+                }
+            }
+            world.put(Entry::Facts(Facts {
+                seed,
+                tenant,
+                speed,
+            }));
+            Ok(())
+        })?
+    }
+
+    /// Runs one request: all of its changes are kept, in one record, or none of them.
+    ///
+    /// The outer error means that the world could not be written; nothing has changed then.
+    pub(crate) fn transact<T, E>(
+        &mut self,
+        now: Instant,
+        act: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> io::Result<Result<T, E>> {
+        self.now = now;
+        self.minted = 0;
+        self.undo.clear();
+        let outcome = act(self);
+        if outcome.is_err() {
+            self.roll_back();
+            return Ok(outcome);
+        }
+        if let Err(error) = self.commit() {
+            self.roll_back();
+            return Err(error);
+        }
+        self.undo.clear();
+        Ok(outcome)
+    }
+
+    fn commit(&mut self) -> io::Result<()> {
+        if self.undo.is_empty() {
+            return Ok(());
+        }
+        let keys: BTreeSet<&String> = self.undo.iter().map(|(key, _)| key).collect();
+        let mut record = Record {
+            number: self.record + 1,
+            put: Vec::new(),
+            removed: Vec::new(),
+        };
+        if let Some(journal) = &mut self.journal {
+            for key in keys {
+                match self.entries.get(key) {
+                    Some(entry) => record.put.push(entry.clone()),
+                    None => record.removed.push(key.clone()),
+                }
+            }
+            journal.append(&record)?;
+        }
+        self.record = record.number;
+        Ok(())
+    }
+
+    fn roll_back(&mut self) {
+        while let Some((key, old)) = self.undo.pop() {
+            if let Some(new) = self.entries.remove(&key) {
+                self.index.remove(&new);
+            }
+            if let Some(entry) = old {
+                self.index.add(&entry);
+                self.entries.insert(key, entry);
+            }
+        }
+    }
+
+    /// Writes a snapshot if the log has grown long, or in any case.
+    pub(crate) fn compact(&mut self, always: bool) -> io::Result<()> {
+        let due = self.journal.as_ref().is_some_and(|journal| {
+            journal.length() > LOG_LIMIT || (always && journal.length() > 0)
+        });
+        if !due {
+            return Ok(());
+        }
+        self.forget_old();
+        self.undo.clear();
+        if let Some(journal) = &mut self.journal {
+            journal.compact(self.record, self.entries.values())?;
+        }
+        Ok(())
+    }
+
+    fn forget_old(&mut self) {
+        let now = self.now;
+        let mut ended: Vec<(Instant, String)> = Vec::new();
+        let mut stale: Vec<String> = Vec::new();
+        for (key, entry) in &self.entries {
+            if let Some(operation) = entry.as_operation()
+                && operation.state != State::Running
+            {
+                ended.push((operation.ends, key.clone()));
+            }
+            if entry.as_tombstone().is_some_and(|grave| grave.until <= now) {
+                stale.push(key.clone());
+            }
+        }
+        ended.sort();
+        let surplus = ended.len().saturating_sub(OPERATIONS_KEPT);
+        stale.extend(ended.into_iter().take(surplus).map(|(_, key)| key));
+        for key in stale {
+            self.remove(&key);
+        }
+    }
+
+    pub(crate) fn folder(&self) -> Option<&Folder> {
+        self.folder.as_ref()
+    }
+
+    /// The time of the running transaction.
+    pub(crate) fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Puts an entry in the place of the one with the same key.
+    pub(crate) fn put(&mut self, entry: Entry) {
+        let key = entry.key();
+        self.index_out(&key);
+        self.index.add(&entry);
+        let old = self.entries.insert(key.clone(), entry);
+        self.undo.push((key, old));
+    }
+
+    /// Removes an entry.
+    pub(crate) fn remove(&mut self, key: &str) {
+        self.index_out(key);
+        if let Some(old) = self.entries.remove(key) {
+            self.undo.push((key.to_owned(), Some(old)));
+        }
+    }
+
+    fn index_out(&mut self, key: &str) {
+        if let Some(old) = self.entries.get(key) {
+            self.index.remove(old);
+        }
+    }
+
+    /// A GUID that this world never gave out before.
+    pub(crate) fn mint(&mut self) -> String {
+        self.stream().guid()
+    }
+
+    /// A fresh stream of made-up values.
+    pub(crate) fn stream(&mut self) -> Seeded {
+        self.minted += 1;
+        Seeded::new(&[self.facts().seed, self.record, self.minted])
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        self.entries
+            .get("facts")
+            .and_then(Entry::as_facts)
+            .cloned()
+            .unwrap_or_else(|| Facts {
+                seed: 0,
+                tenant: TENANT.to_owned(),
+                speed: Speed::REAL,
+            })
+    }
+
+    /// The number for the next operation.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.minted += 1;
+        self.record
+            .saturating_mul(1_000_000)
+            .saturating_add(self.minted)
+    }
+
+    pub(crate) fn subscription(&self, id: &str) -> Option<&Subscription> {
+        self.entries
+            .get(&entry::subscription_key(id))?
+            .as_subscription()
+    }
+
+    pub(crate) fn subscriptions(&self) -> impl Iterator<Item = &Subscription> {
+        self.starting_with("subscription ")
+            .filter_map(Entry::as_subscription)
+    }
+
+    pub(crate) fn provider(&self, subscription: &str, namespace: &str) -> Option<&Provider> {
+        self.entries
+            .get(&entry::provider_key(subscription, namespace))?
+            .as_provider()
+    }
+
+    pub(crate) fn quota(&self, subscription: &str, location: &str, name: &str) -> Option<&Quota> {
+        self.entries
+            .get(&entry::quota_key(subscription, location, name))?
+            .as_quota()
+    }
+
+    pub(crate) fn restriction(
+        &self,
+        subscription: &str,
+        location: &str,
+        size: &str,
+    ) -> Option<&Restriction> {
+        self.entries
+            .get(&entry::restriction_key(subscription, location, size))?
+            .as_restriction()
+    }
+
+    pub(crate) fn restrictions(&self) -> impl Iterator<Item = &Restriction> {
+        self.starting_with("restriction ")
+            .filter_map(Entry::as_restriction)
+    }
+
+    pub(crate) fn group(&self, subscription: &str, name: &str) -> Option<&Group> {
+        self.entries
+            .get(&entry::group_key(subscription, name))?
+            .as_group()
+    }
+
+    pub(crate) fn groups<'a>(
+        &'a self,
+        subscription: &str,
+    ) -> impl Iterator<Item = &'a Group> + use<'a> {
+        self.starting_with(&entry::group_key(subscription, ""))
+            .filter_map(Entry::as_group)
+    }
+
+    pub(crate) fn resource(&self, id: &ArmId) -> Option<&Resource> {
+        self.resource_by_key(id.key())
+    }
+
+    /// A resource by the lower-case form of its id.
+    pub(crate) fn resource_by_key(&self, id: &str) -> Option<&Resource> {
+        self.entries.get(&entry::resource_key(id))?.as_resource()
+    }
+
+    /// Puts a resource back after a change.
+    pub(crate) fn put_resource(&mut self, resource: Resource) {
+        self.put(Entry::Resource(Box::new(resource)));
+    }
+
+    /// Changes a resource in place, if it is there.
+    pub(crate) fn change(&mut self, id: &ArmId, change: impl FnOnce(&mut Resource)) {
+        if let Some(mut resource) = self.resource(id).cloned() {
+            change(&mut resource);
+            self.put_resource(resource);
+        }
+    }
+
+    /// All resources whose id starts with this text, in the order of ids.
+    pub(crate) fn below<'a>(
+        &'a self,
+        prefix: &str,
+    ) -> impl Iterator<Item = &'a Resource> + use<'a> {
+        self.starting_with(&entry::resource_key(&prefix.to_lowercase()))
+            .filter_map(Entry::as_resource)
+    }
+
+    /// Resources of a type in a subscription, in the order of ids, after the one with this id.
+    pub(crate) fn of_kind<'a>(
+        &'a self,
+        subscription: &str,
+        kind: &str,
+        after: Option<&str>,
+    ) -> impl Iterator<Item = &'a Resource> + use<'a> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let start = after.map_or(Unbounded, |id| Excluded(id.to_owned()));
+        self.index
+            .of_kind(subscription, kind)
+            .into_iter()
+            .flat_map(move |ids| ids.range((start.clone(), Unbounded)))
+            .filter_map(|id| self.resource_by_key(id))
+    }
+
+    /// Resources that name this id.
+    pub(crate) fn users<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Resource> + use<'a> {
+        self.index
+            .users(id)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .filter_map(|user| self.resource_by_key(user))
+    }
+
+    /// What is used of a quota of a region.
+    pub(crate) fn usage(&self, subscription: &str, location: &str, name: &str) -> u64 {
+        self.index.usage(subscription, location, name)
+    }
+
+    pub(crate) fn operation(&self, id: &str) -> Option<&Operation> {
+        self.entries.get(&entry::operation_key(id))?.as_operation()
+    }
+
+    /// The next operation that has ended by now.
+    pub(crate) fn next_due(&self, now: Instant) -> Option<Operation> {
+        let (ends, id) = self.index.next_due()?;
+        if ends > now {
+            return None;
+        }
+        self.operation(id).cloned()
+    }
+
+    /// The trace of what was deleted so recently that its provider still answers for it.
+    pub(crate) fn tombstone(&self, id: &ArmId, now: Instant) -> Option<&Tombstone> {
+        self.entries
+            .get(&entry::tombstone_key(id.key()))?
+            .as_tombstone()
+            .filter(|found| found.until > now)
+    }
+
+    fn starting_with<'a>(&'a self, prefix: &str) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        let prefix = prefix.to_owned();
+        self.entries
+            .range(prefix.clone()..)
+            .take_while(move |(key, _)| key.starts_with(&prefix))
+            .map(|(_, entry)| entry)
+    }
+
+    /// How many entries there are, by kind of key.
+    pub(crate) fn counts(&self) -> BTreeMap<String, usize> {
+        let mut counts = BTreeMap::new();
+        for key in self.entries.keys() {
+            let kind = key.split(' ').next().unwrap_or_default();
+            *counts.entry(kind.to_owned()).or_insert(0) += 1;
+        }
+        counts
+    }
+
+    /// All entries by key.
+    #[cfg(test)]
+    pub(crate) fn entries(&self) -> &BTreeMap<String, Entry> {
+        &self.entries
+    }
+
+    /// Writes to another log from now on.
+    #[cfg(test)]
+    pub(crate) fn set_journal(&mut self, journal: Journal) {
+        self.journal = Some(journal);
+    }
+}

@@ -1,0 +1,204 @@
+"""Trims public recordings of Azure Resource Manager to what the tests compare.
+
+Usage: python3 trim.py FOLDER
+
+FOLDER holds `recordings` and `live-samples`. A recording is a conversation: `provenance` (repo,
+path, commit, license, recorded) and `interactions` (index, request, response); `replayed.json`
+keeps of its answers the status, which headers are there, and every member with its value. What
+differs from run to run (GUIDs, times, random names, addresses, image versions) becomes `*`.
+A live sample is a single answer; `samples.json` keeps its headers and the names of its members.
+"""
+
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+
+# Recordings whose requests the sandbox serves, and the interactions to take (None: all). Where a
+# client sent requests at the same time, they stand in the order of their effect.
+TAKEN = {
+    "resource-group": None,
+    "vnet-subnet": None,
+    "subnets-of-one-vnet-409": None,
+    "subnet-429-retryable-with-retry-after": [59, 61, 65, 68, 66, 67, 69],
+    "public-ip": None,
+    "nsg-and-rules": None,
+    "nat-gateway-429-retryable": [3, 2, 4, 5, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16],
+    "disk-create-delete-2024-03-02": None,
+    "vm-create-update-delete-full": None,
+    # Without the PUT, whose VM has an unmanaged disk.
+    "vm-power-ops-update-delete-2024-07-01": [*range(31, 77), 81, 82, 83, 84],
+    "vm-spot-priority-and-billing-2024-07-01": None,
+    "delete-order-vm-nic-nsg-ip-vnet": None,
+    "tags-patch": [20, 21],
+}
+
+HEADERS = [
+    "azure-asyncoperation",
+    "azure-asyncnotification",
+    "location",
+    "retry-after",
+    "etag",
+    "x-ms-failure-cause",
+    "x-ms-ratelimit-remaining-resource",
+]
+
+VOLATILE = [
+    (re.compile(r"https://management\.azure\.com[^ \"]*"), "http*"),
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "*"),
+    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)"), "*"),
+    (re.compile(r"[0-9a-f]{32}"), "*"),
+    (re.compile(r"[a-z0-9]{26}\.\w+\.internal"), "*.internal"),
+]
+
+# Members whose values say something about the day or the account alone.
+OPAQUE = re.compile(
+    r"(exactVersion|macAddress|ipAddress|keyData|publicKey|vmAgentVersion|osVersion|osName)$"
+)
+
+
+def masked(path, value):
+    if not isinstance(value, str):
+        return value
+    if OPAQUE.search(path):
+        return "*"
+    if not value.startswith("/subscriptions/00000000-0000-0000-0000-000000000000"):
+        prefix, rest = "", value
+    else:
+        prefix, rest = value[:51], value[51:]
+    for pattern, replacement in VOLATILE:
+        rest = pattern.sub(replacement, rest)
+    return prefix + rest
+
+
+def members(value, path=""):
+    """Every member with its value; empty objects and arrays stand for themselves."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from members(inner, f"{path}/{key}")
+    elif isinstance(value, list) and value:
+        for at, inner in enumerate(value):
+            yield from members(inner, f"{path}/{at}")
+    else:
+        yield path, masked(path, value)
+
+
+def exchange(interaction):
+    request, response = interaction["request"], interaction["response"]
+    names = {name.lower(): text for name, text in response["headers"].items()}
+    body = response.get("body")
+    urls = {
+        name: names[name]
+        for name in ("azure-asyncoperation", "location")
+        if name in names
+    }
+    found = {
+        "index": interaction["index"],
+        "method": request["method"],
+        "url": request["url"],
+    }
+    if request.get("body") is not None:
+        found["body"] = request["body"]
+    found["status"] = response["status"]
+    found["headers"] = [name for name in HEADERS if name in names]
+    if urls:
+        found["begins"] = urls
+    if body is not None:
+        found["members"] = dict(members(body))
+    return found
+
+
+# Live samples of answers that the sandbox gives, without the folder and the ending.
+SAMPLES = [
+    "compute_disks_GET_200",
+    "compute_disks_GET_404",
+    "compute_locations-publishers-artifacttypes-offers-skus-versions_GET_200",
+    "compute_locations-publishers-artifacttypes-offers-skus-versions_list_GET_200",
+    "compute_locations-publishers-artifacttypes-offers-skus-versions_list_expand_GET_200",
+    "compute_locations-publishers-artifacttypes-offers-skus_list_GET_200",
+    "compute_locations-publishers-artifacttypes-offers_list_GET_200",
+    "compute_locations-publishers_list_GET_200",
+    "compute_locations-usages_list_GET_200",
+    "compute_locations-vmsizes_list_GET_200",
+    "compute_sshpublickeys-generatekeypair_POST_200",
+    "compute_sshpublickeys_DELETE_200",
+    "compute_sshpublickeys_GET_200",
+    "compute_sshpublickeys_PATCH_200",
+    "compute_sshpublickeys_PUT_201",
+    "compute_sshpublickeys_list_GET_200",
+    "compute_virtualmachines-deallocate_POST_202",
+    "compute_virtualmachines_DELETE_202",
+    "compute_virtualmachines_GET_200",
+    "compute_virtualmachines_GET_404",
+    "compute_virtualmachines_PATCH_200",
+    "compute_virtualmachines_expand_GET_200",
+    "compute_virtualmachines_list_GET_200",
+    "network_networksecuritygroups_GET_200",
+    "network_publicipaddresses_GET_200",
+    "network_virtualnetworks-subnets_GET_200",
+    "network_virtualnetworks-subnets_GET_404",
+    "network_virtualnetworks_GET_200",
+]
+
+
+def shape(value, path=""):
+    """Names of all members; the items of an array share theirs."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from shape(inner, f"{path}/{key}")
+    elif isinstance(value, list) and value:
+        for inner in value:
+            yield from shape(inner, f"{path}/*")
+    else:
+        yield path
+
+
+def sample(folder, row):
+    exchange = json.loads((folder / row["file"]).read_text())
+    answer = exchange["liveResponse"]
+    names = {name.lower() for name in answer["headers"]}
+    body = answer.get("body")
+    return {
+        "name": row["file"].removesuffix(".json"),
+        "source": f"{row['source']} {row['recording_path']} {row['interaction']}",
+        "status": int(answer["statusCode"]),
+        "headers": [name for name in HEADERS if name in names],
+        "members": sorted(set(shape(body))) if body is not None else [],
+    }
+
+
+def write(name, value):
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    (Path(__file__).parent / name).write_text(text + "\n")
+
+
+def main():
+    live = Path(sys.argv[1]) / "live-samples"
+    index = list(csv.DictReader((live.parent / "live-samples-index.csv").open()))
+    rows = {row["file"].removesuffix(".json"): row for row in index}
+    write("samples.json", {"samples": [sample(live, rows[name]) for name in SAMPLES]})
+    folder = Path(sys.argv[1]) / "recordings"
+    recordings = []
+    for name, wanted in TAKEN.items():
+        recording = json.loads((folder / f"{name}.json").read_text())
+        origin = recording["provenance"]
+        repo = origin["repo"].split(" ")[0]
+        interactions = recording["interactions"]
+        if wanted is not None:
+            order = {index: place for place, index in enumerate(wanted)}
+            interactions = [one for one in interactions if one["index"] in order]
+            interactions.sort(key=lambda one: order[one["index"]])
+        recordings.append(
+            {
+                "name": name,
+                "source": f"{repo}@{origin['commit'][:12]} {origin['path']}",
+                "license": origin["license"],
+                "recorded": origin["recorded"],
+                "exchanges": [exchange(interaction) for interaction in interactions],
+            }
+        )
+    write("replayed.json", {"recordings": recordings})
+
+
+main()

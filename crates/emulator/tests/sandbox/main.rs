@@ -1,0 +1,19 @@
+//! The sandbox over its wire, with a clock that only moves by hand.
+
+mod rig;
+
+mod replay;
+
+mod recordings;
+
+mod samples;
+
+mod gateway;
+
+mod groups;
+
+mod networks;
+
+mod disks;
+
+mod machines;

@@ -22,9 +22,16 @@ impl App {
     /// As the options say.
     pub(crate) fn new(global: Global) -> Self {
         let output = Output::new(&global);
-        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
         let environment = std::env::vars_os().filter_map(text).collect();
-        Self { global, output, environment, source: OnceCell::new() }
+        Self {
+            global,
+            output,
+            environment,
+            source: OnceCell::new(),
+        }
     }
 
     /// The spec, read when first asked for.
@@ -40,7 +47,9 @@ impl App {
             }
             let _ = source.findings.set(findings);
         }
-        self.source.get().ok_or_else(|| Stop::with(Diagnostics::default()))
+        self.source
+            .get()
+            .ok_or_else(|| Stop::with(Diagnostics::default()))
     }
 
     /// Findings as they stand in JSON documents.
@@ -55,7 +64,9 @@ impl App {
     /// Prints findings for people.
     pub(crate) fn say(&self, findings: &Diagnostics) {
         let quiet = self.output.quiet;
-        let told = findings.iter().filter(|finding| !(quiet && finding.severity == model::diag::Severity::Note));
+        let told = findings
+            .iter()
+            .filter(|finding| !(quiet && finding.severity == model::diag::Severity::Note));
         let told: Vec<Diagnostic> = told.cloned().collect();
         if told.is_empty() {
             return;
@@ -80,7 +91,8 @@ impl App {
         if self.output.is_json() {
             let command = std::env::args().nth(1).unwrap_or_default();
             let documents = self.documents(&stop.diagnostics);
-            self.output.data(&render::failure::json(&documents, &command, VERSION));
+            self.output
+                .data(&render::failure::json(&documents, &command, VERSION));
         } else {
             self.say(&stop.diagnostics);
         }

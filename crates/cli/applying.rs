@@ -37,13 +37,22 @@ pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(),
         return Ok(());
     }
     if !app.output.can_ask || app.output.is_json() {
-        return Err(Stop::because(Code::NotConfirmed, "nobody can be asked here whether to go on")
-            .help("pass `--yes`, or apply a saved plan with `--yes` after looking at it"));
+        return Err(Stop::because(
+            Code::NotConfirmed,
+            "nobody can be asked here whether to go on",
+        )
+        .help("pass `--yes`, or apply a saved plan with `--yes` after looking at it"));
     }
-    if app.output.confirm(&render::plan::question(plan, app.output.stderr)) {
+    if app
+        .output
+        .confirm(&render::plan::question(plan, app.output.stderr))
+    {
         Ok(())
     } else {
-        Err(Stop::because(Code::NotConfirmed, "nothing was done: the answer was not `yes`"))
+        Err(Stop::because(
+            Code::NotConfirmed,
+            "nothing was done: the answer was not `yes`",
+        ))
     }
 }
 
@@ -51,11 +60,25 @@ pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(),
 ///
 /// # Errors
 /// Nothing was written, and why.
-pub(crate) fn run(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, applying: &Applying) -> Result<Exit, Stop> {
+pub(crate) fn run(
+    app: &App,
+    plan: &Plan,
+    spec: Option<&Spec>,
+    world: &World,
+    applying: &Applying,
+) -> Result<Exit, Stop> {
     let Some(client) = world.client() else {
-        return Err(Stop::because(Code::PlanForOther, "an offline plan is for no world: it cannot be applied"));
+        return Err(Stop::because(
+            Code::PlanForOther,
+            "an offline plan is for no world: it cannot be applied",
+        ));
     };
-    let nonce: String = uuid::Uuid::new_v4().simple().to_string().chars().take(12).collect();
+    let nonce: String = uuid::Uuid::new_v4()
+        .simple()
+        .to_string()
+        .chars()
+        .take(12)
+        .collect();
     let mut inputs = ApplyInputs::new(nonce.clone(), crate::planning::now());
     if needs_generated_key(plan) {
         inputs.generated_ssh_key = Some(keys::generated(&plan.stack)?);
@@ -66,25 +89,42 @@ pub(crate) fn run(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, ap
     let journal = Journal::open(app, &plan.stack, &nonce, applying.events.as_deref())?;
     let outcome = world.wait(drive(client, plan, &inputs, &journal));
     journal.close();
-    let facts = RunFacts { stack: &plan.stack, mode: plan.scope.mode, seconds: journal.elapsed() };
-    app.output.note(&summary(&outcome, facts, app.output.stderr));
+    let facts = RunFacts {
+        stack: &plan.stack,
+        mode: plan.scope.mode,
+        seconds: journal.elapsed(),
+    };
+    app.output
+        .note(&summary(&outcome, facts, app.output.stderr));
     let exit = finish(app, plan, spec, world, &outcome);
     if exit != Exit::Done {
-        app.output.note(&format!("The journal is {}.\n", journal.path.display()));
+        app.output
+            .note(&format!("The journal is {}.\n", journal.path.display()));
     }
     print(app, plan, &outcome, exit);
     Ok(exit)
 }
 
 fn needs_generated_key(plan: &Plan) -> bool {
-    plan.changes().filter_map(|step| step.after.as_ref()).any(|after| {
-        let key = after.ssh_public_key().is_some_and(|key| key.public_key.value().is_none());
-        key || after.virtual_machine().is_some_and(|vm| vm.ssh_keys.value().is_none())
-    })
+    plan.changes()
+        .filter_map(|step| step.after.as_ref())
+        .any(|after| {
+            let key = after
+                .ssh_public_key()
+                .is_some_and(|key| key.public_key.value().is_none());
+            key || after
+                .virtual_machine()
+                .is_some_and(|vm| vm.ssh_keys.value().is_none())
+        })
 }
 
 /// Applies while it listens to interrupts and keeps progress fresh.
-async fn drive(client: &azure::Client, plan: &Plan, inputs: &ApplyInputs, journal: &Journal) -> Outcome {
+async fn drive(
+    client: &azure::Client,
+    plan: &Plan,
+    inputs: &ApplyInputs,
+    journal: &Journal,
+) -> Outcome {
     let (sender, receiver) = watch::channel(Interrupt::No);
     let applying = azure::apply(client, plan, inputs, journal, receiver);
     tokio::pin!(applying);
@@ -126,7 +166,8 @@ impl Signals {
     fn new() -> Self {
         Self {
             #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok(),
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+                .ok(),
         }
     }
 
@@ -149,11 +190,19 @@ impl Signals {
 /// Turns an outcome into an exit code; reads once more where every step was done.
 fn finish(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, outcome: &Outcome) -> Exit {
     if !outcome.reached() {
-        let failed = outcome.steps.iter().filter(|(_, _, ending)| matches!(ending, Ending::Failed(_))).count();
+        let failed = outcome
+            .steps
+            .iter()
+            .filter(|(_, _, ending)| matches!(ending, Ending::Failed(_)))
+            .count();
         if failed > 0 {
             let message = format!("{failed} of {} steps failed", outcome.steps.len());
             let finding = Diagnostic::new(Code::StepsFailed, At::Nowhere, message);
-            app.say_unless_json(&[finding.with_help("plan again: it shows what is left to do")].into_iter().collect());
+            app.say_unless_json(
+                &[finding.with_help("plan again: it shows what is left to do")]
+                    .into_iter()
+                    .collect(),
+            );
         }
         return match (outcome.writes, outcome.interrupted) {
             (0, true) => Exit::Interrupted,
@@ -166,7 +215,11 @@ fn finish(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, outcome: &
         Ok(findings) if findings.is_empty() => Exit::Done,
         Ok(findings) => {
             app.say_unless_json(&findings);
-            if stop::exit_of(&findings) == Exit::Done { Exit::Done } else { Exit::NotReached }
+            if stop::exit_of(&findings) == Exit::Done {
+                Exit::Done
+            } else {
+                Exit::NotReached
+            }
         }
         Err(stop) => {
             app.say_unless_json(&stop.diagnostics);
@@ -177,6 +230,11 @@ fn finish(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, outcome: &
 
 fn print(app: &App, plan: &Plan, outcome: &Outcome, exit: Exit) {
     if app.output.is_json() {
-        app.output.data(&render::events::outcome_json(outcome, plan, exit.number(), VERSION));
+        app.output.data(&render::events::outcome_json(
+            outcome,
+            plan,
+            exit.number(),
+            VERSION,
+        ));
     }
 }

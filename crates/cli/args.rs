@@ -10,8 +10,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 /// Tensorform picks image and size and says why, checks quota, restrictions and price before
 /// anything is built, compares with live Azure, and applies.
 #[derive(Debug, Parser)]
-#[command(name = "tensorform", version, propagate_version = true, disable_help_subcommand = true)]
-#[command(after_help = "Try it without an account:\n  tensorform init\n  tensorform --sandbox plan\n  tensorform --sandbox apply")]
+#[command(
+    name = "tensorform",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Try it without an account:\n  tensorform init\n  tensorform --sandbox plan\n  tensorform --sandbox apply"
+)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -24,10 +31,24 @@ pub(crate) struct Arguments {
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// Read the spec from FILE
-    #[arg(short, long, global = true, value_name = "FILE", default_value = "tensorform.yaml", env = "TENSORFORM_FILE")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FILE",
+        default_value = "tensorform.yaml",
+        env = "TENSORFORM_FILE"
+    )]
     pub(crate) file: PathBuf,
     /// Print in this format
-    #[arg(short, long, global = true, value_enum, default_value_t, env = "TENSORFORM_OUTPUT")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_OUTPUT"
+    )]
     pub(crate) output: Format,
     /// Set a variable of the spec
     #[arg(long, global = true, value_name = "NAME=VALUE")]
@@ -36,17 +57,39 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE", env = "TENSORFORM_VAR_FILE")]
     pub(crate) var_file: Option<PathBuf>,
     /// Use this subscription, by its id
-    #[arg(long, global = true, value_name = "ID", env = "TENSORFORM_SUBSCRIPTION")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "ID",
+        env = "TENSORFORM_SUBSCRIPTION"
+    )]
     pub(crate) subscription: Option<String>,
     /// Use this cloud
-    #[arg(long, global = true, value_enum, default_value_t, env = "TENSORFORM_CLOUD")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_CLOUD"
+    )]
     pub(crate) cloud: CloudName,
     /// Use this credential instead of trying each: token, github-actions, azure-pipelines,
     /// client-secret, workload-identity, managed-identity, azure-cli, azd
-    #[arg(long, global = true, value_name = "NAME", env = "TENSORFORM_CREDENTIAL")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "TENSORFORM_CREDENTIAL"
+    )]
     pub(crate) credential: Option<String>,
     /// Talk to another Azure Resource Manager
-    #[arg(long, global = true, value_name = "URL", env = "TENSORFORM_ENDPOINT", conflicts_with = "sandbox")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "TENSORFORM_ENDPOINT",
+        conflicts_with = "sandbox"
+    )]
     pub(crate) endpoint: Option<String>,
     /// Work in the local sandbox, whose world is kept in DIR
     #[arg(
@@ -60,13 +103,31 @@ pub(crate) struct Global {
     )]
     pub(crate) sandbox: Option<PathBuf>,
     /// Run the sandbox's clock N times as fast as time [default: 1000]
-    #[arg(long, global = true, value_name = "N", requires = "sandbox", env = "TENSORFORM_SPEED")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        requires = "sandbox",
+        env = "TENSORFORM_SPEED"
+    )]
     pub(crate) speed: Option<u32>,
     /// Let the sandbox fail as FILE says
-    #[arg(long, global = true, value_name = "FILE", requires = "sandbox", env = "TENSORFORM_FAULTS")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        requires = "sandbox",
+        env = "TENSORFORM_FAULTS"
+    )]
     pub(crate) faults: Option<PathBuf>,
     /// Colour the output
-    #[arg(long, global = true, value_enum, default_value_t, env = "TENSORFORM_COLOR")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_COLOR"
+    )]
     pub(crate) color: When,
     /// Print neither progress nor notes
     #[arg(short, long, global = true)]
@@ -75,7 +136,13 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Write logs in this form
-    #[arg(long, global = true, value_enum, default_value_t, env = "TENSORFORM_LOG_FORMAT")]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_LOG_FORMAT"
+    )]
     pub(crate) log_format: LogFormat,
 }
 
@@ -322,7 +389,12 @@ pub(crate) struct Serve {
     #[arg(long = "faults", value_name = "FILE", id = "serve_faults")]
     pub(crate) faults: Option<PathBuf>,
     /// Run the clock N times as fast as time
-    #[arg(long = "speed", value_name = "N", default_value_t = 1, id = "serve_speed")]
+    #[arg(
+        long = "speed",
+        value_name = "N",
+        default_value_t = 1,
+        id = "serve_speed"
+    )]
     pub(crate) speed: u32,
 }
 

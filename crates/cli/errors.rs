@@ -38,19 +38,34 @@ fn request(what: &str, error: &RequestError, help: Option<&str>) -> Stop {
         RequestFault::Refused(arm) => {
             let (code, message) = arm.innermost();
             let id = arm.request_id.as_deref().unwrap_or("none");
-            let sentence = format!("{what}: {code}: {message} (HTTP {}, request id {id})", arm.status);
-            Stop::because(code_of(arm.status, arm.has_code("SubscriptionNotFound")), sentence)
+            let sentence = format!(
+                "{what}: {code}: {message} (HTTP {}, request id {id})",
+                arm.status
+            );
+            Stop::because(
+                code_of(arm.status, arm.has_code("SubscriptionNotFound")),
+                sentence,
+            )
         }
-        RequestFault::Token(source) => Stop::because(Code::TokenRefused, format!("{what}: no access token: {}", chain(source.as_ref())))
-            .help("sign in again, or name another credential with `--credential`"),
-        RequestFault::NotConnected { .. } => Stop::because(Code::Unreachable, format!("{what}: {}", chain(&error.fault)))
-            .help("check the network, the proxy, and `--endpoint` if it is set"),
+        RequestFault::Token(source) => Stop::because(
+            Code::TokenRefused,
+            format!("{what}: no access token: {}", chain(source.as_ref())),
+        )
+        .help("sign in again, or name another credential with `--credential`"),
+        RequestFault::NotConnected { .. } => Stop::because(
+            Code::Unreachable,
+            format!("{what}: {}", chain(&error.fault)),
+        )
+        .help("check the network, the proxy, and `--endpoint` if it is set"),
         RequestFault::Unanswered { .. }
         | RequestFault::Unreadable(_)
         | RequestFault::PlainHttp(_)
         | RequestFault::ForeignOrigin { .. }
         | RequestFault::InvalidName(_)
-        | RequestFault::Sdk(_) => Stop::because(Code::RequestFailed, format!("{what}: {}", chain(&error.fault))),
+        | RequestFault::Sdk(_) => Stop::because(
+            Code::RequestFailed,
+            format!("{what}: {}", chain(&error.fault)),
+        ),
     };
     match (help, &error.fault) {
         (Some(help), _) => stop.help(help),

@@ -54,23 +54,48 @@ impl Journal {
     ///
     /// # Errors
     /// Either cannot be written; nothing may be sent to Azure then.
-    pub(crate) fn open(app: &App, stack: &str, nonce: &str, events: Option<&Path>) -> Result<Self, Stop> {
+    pub(crate) fn open(
+        app: &App,
+        stack: &str,
+        nonce: &str,
+        events: Option<&Path>,
+    ) -> Result<Self, Stop> {
         let folder = Path::new(".tensorform").join("journal");
         let time = now().to_string().replace([':', '-'], "");
         let path = folder.join(format!("{time}-{stack}-{nonce}.jsonl"));
         let unwritable = |path: &Path, error: &io::Error| {
-            Stop::because(Code::JournalUnwritable, format!("`{}` cannot be written: {error}", path.display()))
-                .help("each write to Azure is recorded before it is sent; nothing was sent")
+            Stop::because(
+                Code::JournalUnwritable,
+                format!("`{}` cannot be written: {error}", path.display()),
+            )
+            .help("each write to Azure is recorded before it is sent; nothing was sent")
         };
-        let journal = fs::create_dir_all(&folder).and_then(|()| File::create(&path)).map_err(|error| unwritable(&path, &error))?;
-        let events = events.map(|path| File::create(path).map_err(|error| unwritable(path, &error))).transpose()?;
+        let journal = fs::create_dir_all(&folder)
+            .and_then(|()| File::create(&path))
+            .map_err(|error| unwritable(&path, &error))?;
+        let events = events
+            .map(|path| File::create(path).map_err(|error| unwritable(path, &error)))
+            .transpose()?;
         let progress = match (app.output.quiet, app.output.live) {
             (true, _) => Progress::Quiet,
-            (false, true) => Progress::Board { board: Board::new(), drawn: 0 },
+            (false, true) => Progress::Board {
+                board: Board::new(),
+                drawn: 0,
+            },
             (false, false) => Progress::Lines(Heartbeats::every(HEARTBEAT_SECONDS)),
         };
-        let state = State { journal, unsynced: 0, events, progress };
-        Ok(Self { path, started: Instant::now(), style: app.output.stderr, state: Mutex::new(state) })
+        let state = State {
+            journal,
+            unsynced: 0,
+            events,
+            progress,
+        };
+        Ok(Self {
+            path,
+            started: Instant::now(),
+            style: app.output.stderr,
+            state: Mutex::new(state),
+        })
     }
 
     /// Seconds since the run began.
@@ -104,7 +129,9 @@ impl Sink for Journal {
     fn emit(&self, event: &Event) -> Result<(), SinkError> {
         let elapsed = self.elapsed();
         let mut state = self.lock();
-        state.record(event, now()).map_err(|error| SinkError(Box::new(error)))?;
+        state
+            .record(event, now())
+            .map_err(|error| SinkError(Box::new(error)))?;
         state.tell(event, elapsed, self.style);
         Ok(())
     }
@@ -151,7 +178,12 @@ impl State {
         if let Progress::Board { board, drawn } = &mut self.progress {
             let lines = board.lines(elapsed, style, BOARD_HEIGHT);
             erase(*drawn);
-            write(&lines.iter().map(|line| format!("{line}\n")).collect::<String>());
+            write(
+                &lines
+                    .iter()
+                    .map(|line| format!("{line}\n"))
+                    .collect::<String>(),
+            );
             *drawn = lines.len();
         }
     }

@@ -19,7 +19,9 @@ use crate::{app::App, stop::Stop};
 /// # Errors
 /// A file cannot be read, or is no public key that Azure takes.
 pub(crate) fn given(app: &App, spec: &Spec) -> Result<Option<Vec<String>>, Stop> {
-    let SshKeys::Given(keys) = &spec.access.ssh_keys else { return Ok(None) };
+    let SshKeys::Given(keys) = &spec.access.ssh_keys else {
+        return Ok(None);
+    };
     let mut found = Vec::new();
     let mut findings = Diagnostics::default();
     for (index, key) in keys.iter().enumerate() {
@@ -32,7 +34,11 @@ pub(crate) fn given(app: &App, spec: &Spec) -> Result<Option<Vec<String>>, Stop>
             }
         }
     }
-    if findings.has_errors() { Err(Stop::with(findings)) } else { Ok(Some(found)) }
+    if findings.has_errors() {
+        Err(Stop::with(findings))
+    } else {
+        Ok(Some(found))
+    }
 }
 
 fn read(app: &App, key: &str) -> Result<String, String> {
@@ -40,9 +46,16 @@ fn read(app: &App, key: &str) -> Result<String, String> {
         return without_comment(key);
     }
     let path = expand(app, key);
-    let text = fs::read_to_string(&path).map_err(|error| format!("the key file `{key}` cannot be read: {error}"))?;
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or_default();
-    check_public_key(line).map_err(|problem| format!("the key file `{key}` holds no public key that Azure takes: {problem}"))?;
+    let text = fs::read_to_string(&path)
+        .map_err(|error| format!("the key file `{key}` cannot be read: {error}"))?;
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty() && !line.starts_with('#'))
+        .unwrap_or_default();
+    check_public_key(line).map_err(|problem| {
+        format!("the key file `{key}` holds no public key that Azure takes: {problem}")
+    })?;
     without_comment(line)
 }
 
@@ -56,10 +69,18 @@ fn without_comment(key: &str) -> Result<String, String> {
 
 /// `~` is the home folder; other relative paths begin at the spec's folder.
 fn expand(app: &App, path: &str) -> PathBuf {
-    let home = app.environment.get("HOME").or_else(|| app.environment.get("USERPROFILE"));
+    let home = app
+        .environment
+        .get("HOME")
+        .or_else(|| app.environment.get("USERPROFILE"));
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => Path::new(home).join(rest),
-        _ => app.global.file.parent().unwrap_or_else(|| Path::new("")).join(path),
+        _ => app
+            .global
+            .file
+            .parent()
+            .unwrap_or_else(|| Path::new(""))
+            .join(path),
     }
 }
 
@@ -76,27 +97,42 @@ pub(crate) fn generated(stack: &str) -> Result<String, Stop> {
     let folder = folder(stack);
     let private = folder.join("id_ed25519");
     let unusable = |what: &str, error: &dyn std::fmt::Display| {
-        Stop::because(Code::KeyUnusable, format!("the key pair `{}` {what}: {error}", private.display()))
+        Stop::because(
+            Code::KeyUnusable,
+            format!("the key pair `{}` {what}: {error}", private.display()),
+        )
     };
     if private.exists() {
-        let text = fs::read_to_string(&private).map_err(|error| unusable("cannot be read", &error))?;
+        let text =
+            fs::read_to_string(&private).map_err(|error| unusable("cannot be read", &error))?;
         let key = PrivateKey::from_openssh(text).map_err(|error| unusable("is damaged", &error))?;
         return openssh(key.public_key()).map_err(|error| unusable("is damaged", &error));
     }
-    let mut key = PrivateKey::random(&mut OsRng, Algorithm::Ed25519).map_err(|error| unusable("cannot be made", &error))?;
+    let mut key = PrivateKey::random(&mut OsRng, Algorithm::Ed25519)
+        .map_err(|error| unusable("cannot be made", &error))?;
     key.set_comment(format!("tensorform-{stack}"));
-    let text = key.to_openssh(LineEnding::LF).map_err(|error| unusable("cannot be made", &error))?;
+    let text = key
+        .to_openssh(LineEnding::LF)
+        .map_err(|error| unusable("cannot be made", &error))?;
     fs::create_dir_all(&folder).map_err(|error| unusable("cannot be written", &error))?;
-    write_private(&private, text.as_bytes()).map_err(|error| unusable("cannot be written", &error))?;
-    let public = openssh(key.public_key()).map_err(|error| unusable("cannot be made", &error))?;
-    fs::write(folder.join("id_ed25519.pub"), format!("{public} tensorform-{stack}\n"))
+    write_private(&private, text.as_bytes())
         .map_err(|error| unusable("cannot be written", &error))?;
+    let public = openssh(key.public_key()).map_err(|error| unusable("cannot be made", &error))?;
+    fs::write(
+        folder.join("id_ed25519.pub"),
+        format!("{public} tensorform-{stack}\n"),
+    )
+    .map_err(|error| unusable("cannot be written", &error))?;
     Ok(public)
 }
 
 fn openssh(key: &PublicKey) -> Result<String, ssh_key::Error> {
     let text = key.to_openssh()?;
-    Ok(text.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+    Ok(text
+        .split_whitespace()
+        .take(2)
+        .collect::<Vec<_>>()
+        .join(" "))
 }
 
 /// Writes a file that only its owner may read, all of it or nothing.

@@ -19,14 +19,21 @@ pub(crate) fn start(global: &Global) {
         2 => LevelFilter::from_level(Level::DEBUG),
         _ => LevelFilter::from_level(Level::TRACE),
     };
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(global.verbose > 1);
+    let layer = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_target(global.verbose > 1);
     // Only our own crates speak below WARN: what others print at DEBUG is theirs to answer for.
     let ours = filter_fn(|metadata| {
-        azure::may_log(metadata) && (*metadata.level() <= Level::WARN || metadata.target().starts_with("tensorform"))
+        azure::may_log(metadata)
+            && (*metadata.level() <= Level::WARN || metadata.target().starts_with("tensorform"))
     });
     let started = match global.log_format {
-        LogFormat::Text => registry().with(layer.without_time().with_filter(ours).with_filter(level)).try_init(),
-        LogFormat::Json => registry().with(layer.json().with_filter(ours).with_filter(level)).try_init(),
+        LogFormat::Text => registry()
+            .with(layer.without_time().with_filter(ours).with_filter(level))
+            .try_init(),
+        LogFormat::Json => registry()
+            .with(layer.json().with_filter(ours).with_filter(level))
+            .try_init(),
     };
     // Somebody else's subscriber is as good as ours.
     let _ = started;

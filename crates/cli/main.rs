@@ -44,7 +44,12 @@ fn main() -> ExitCode {
         Err(error) => {
             // A reader that went away is no error of ours.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Done }.into();
+            return if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            }
+            .into();
         }
     };
     let app = App::new(arguments.global);

@@ -34,7 +34,9 @@ pub(crate) struct Output {
 impl Output {
     /// As the options and the terminal say.
     pub(crate) fn new(global: &Global) -> Self {
-        let width = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+        let width = std::env::var("COLUMNS")
+            .ok()
+            .and_then(|columns| columns.parse().ok());
         let width = width.unwrap_or(USUAL_WIDTH).max(SMALLEST_WIDTH);
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let color = |terminal: bool| match global.color {
@@ -46,8 +48,14 @@ impl Output {
         Self {
             format: global.output,
             quiet: global.quiet,
-            stdout: render::Style { color: color(stdout), width },
-            stderr: render::Style { color: color(stderr), width },
+            stdout: render::Style {
+                color: color(stdout),
+                width,
+            },
+            stderr: render::Style {
+                color: color(stderr),
+                width,
+            },
             live: stderr && global.output == Format::Text && !global.quiet,
             can_ask: stderr && io::stdin().is_terminal(),
             broken: RefCell::new(false),
@@ -81,7 +89,11 @@ impl Output {
         if *self.broken.borrow() {
             return;
         }
-        if stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).is_err() {
+        if stream
+            .write_all(text.as_bytes())
+            .and_then(|()| stream.flush())
+            .is_err()
+        {
             *self.broken.borrow_mut() = true;
         }
     }
@@ -99,6 +111,10 @@ impl Output {
         let mut answer = String::new();
         let read = io::stdin().read_line(&mut answer);
         let answer = answer.trim();
-        if read.is_err() || answer.is_empty() { default.to_owned() } else { answer.to_owned() }
+        if read.is_err() || answer.is_empty() {
+            default.to_owned()
+        } else {
+            answer.to_owned()
+        }
     }
 }

@@ -38,19 +38,37 @@ impl Source {
         let text = match fs::read(&app.global.file) {
             Ok(bytes) => decode(bytes, &file)?,
             Err(error) => {
-                let stop = Stop::because(Code::SpecUnreadable, format!("`{file}` cannot be read: {error}"));
-                return Err(stop.help("`tensorform init` writes a starter spec; `-f FILE` names another file"));
+                let stop = Stop::because(
+                    Code::SpecUnreadable,
+                    format!("`{file}` cannot be read: {error}"),
+                );
+                return Err(stop.help(
+                    "`tensorform init` writes a starter spec; `-f FILE` names another file",
+                ));
             }
         };
-        let inputs = Inputs { variables: variables(app)?, environment: environment(app, &text) };
+        let inputs = Inputs {
+            variables: variables(app)?,
+            environment: environment(app, &text),
+        };
         let parsed = parse(&text, &inputs);
-        let source = Self { file, spans: parsed.spans, spec: parsed.spec, findings: OnceCell::new() };
+        let source = Self {
+            file,
+            spans: parsed.spans,
+            spec: parsed.spec,
+            findings: OnceCell::new(),
+        };
         Ok((source, parsed.diagnostics))
     }
 
     /// Stands for the spec where none was read.
     pub(crate) fn nowhere() -> Self {
-        Self { file: String::new(), spans: SpanIndex::of_text(""), spec: None, findings: OnceCell::new() }
+        Self {
+            file: String::new(),
+            spans: SpanIndex::of_text(""),
+            spec: None,
+            findings: OnceCell::new(),
+        }
     }
 
     /// What the spec says.
@@ -58,12 +76,20 @@ impl Source {
     /// # Errors
     /// Something is wrong with it, which was said when it was read.
     pub(crate) fn spec(&self) -> Result<&Spec, Stop> {
-        self.spec.as_ref().ok_or_else(|| Stop::because(Code::SpecUnreadable, format!("`{}` is no valid spec", self.file)))
+        self.spec.as_ref().ok_or_else(|| {
+            Stop::because(
+                Code::SpecUnreadable,
+                format!("`{}` is no valid spec", self.file),
+            )
+        })
     }
 
     /// How plans refer to the spec.
     pub(crate) fn reference(&self) -> SpecReference {
-        SpecReference { digest: digest::of_text(self.spans.text()), path: self.file.clone() }
+        SpecReference {
+            digest: digest::of_text(self.spans.text()),
+            path: self.file.clone(),
+        }
     }
 
     /// Warnings about the spec.
@@ -73,13 +99,19 @@ impl Source {
 
     /// Findings for people.
     pub(crate) fn text(&self, findings: &[Diagnostic], style: Style) -> String {
-        let source = SourceText { file: &self.file, text: self.spans.text() };
+        let source = SourceText {
+            file: &self.file,
+            text: self.spans.text(),
+        };
         diagnostics::text(findings, &source, &|at: &At| self.spans.range(at), style)
     }
 
     /// Findings as documents.
     pub(crate) fn documents(&self, findings: &[Diagnostic]) -> Vec<DiagnosticDocument> {
-        let source = SourceText { file: &self.file, text: self.spans.text() };
+        let source = SourceText {
+            file: &self.file,
+            text: self.spans.text(),
+        };
         diagnostics::documents(findings, &source, &|at: &At| self.spans.range(at))
     }
 }
@@ -87,8 +119,11 @@ impl Source {
 fn decode(bytes: Vec<u8>, file: &str) -> Result<String, Stop> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Stop::because(Code::SpecSyntax, format!("`{file}` is not UTF-8: byte {at} begins no character"))
-            .help("save the file as UTF-8 text")
+        Stop::because(
+            Code::SpecSyntax,
+            format!("`{file}` is not UTF-8: byte {at} begins no character"),
+        )
+        .help("save the file as UTF-8 text")
     })
 }
 
@@ -100,12 +135,19 @@ fn variables(app: &App) -> Result<BTreeMap<String, String>, Stop> {
             variables.insert(name.trim().to_owned(), value.to_owned());
             Ok(())
         }
-        _ => Err(Stop::because(Code::SpecVariable, format!("{place}: expected NAME=VALUE, found `{assignment}`"))),
+        _ => Err(Stop::because(
+            Code::SpecVariable,
+            format!("{place}: expected NAME=VALUE, found `{assignment}`"),
+        )),
     };
     if let Some(path) = &app.global.var_file {
         let file = path.display();
-        let text = fs::read_to_string(path)
-            .map_err(|error| Stop::because(Code::FileUnusable, format!("`{file}` cannot be read: {error}")))?;
+        let text = fs::read_to_string(path).map_err(|error| {
+            Stop::because(
+                Code::FileUnusable,
+                format!("`{file}` cannot be read: {error}"),
+            )
+        })?;
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if !line.is_empty() && !line.starts_with('#') {
@@ -122,5 +164,9 @@ fn variables(app: &App) -> Result<BTreeMap<String, String>, Stop> {
 /// Only those variables of the environment that the spec refers to.
 fn environment(app: &App, text: &str) -> BTreeMap<String, String> {
     let wanted = referenced_environment(text);
-    app.environment.iter().filter(|(name, _)| wanted.contains(*name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+    app.environment
+        .iter()
+        .filter(|(name, _)| wanted.contains(*name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }

@@ -34,7 +34,10 @@ impl Stop {
         if let Some(last) = all.last_mut() {
             last.help.push(help.into());
         }
-        Self { diagnostics: all.into_iter().collect(), exit: self.exit }
+        Self {
+            diagnostics: all.into_iter().collect(),
+            exit: self.exit,
+        }
     }
 
     /// With another exit code.
@@ -52,8 +55,15 @@ impl From<Diagnostic> for Stop {
 
 /// Refusals by budget, policy or protection have a code of their own, where nothing else is wrong.
 pub(crate) fn exit_of(diagnostics: &Diagnostics) -> Exit {
-    let refusal = |code: Code| matches!(code, Code::OverBudget | Code::StopNotAllowed | Code::Protected);
-    let mut errors = diagnostics.iter().filter(|finding| finding.severity == Severity::Error);
+    let refusal = |code: Code| {
+        matches!(
+            code,
+            Code::OverBudget | Code::StopNotAllowed | Code::Protected
+        )
+    };
+    let mut errors = diagnostics
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error);
     if !diagnostics.has_errors() {
         Exit::Done
     } else if errors.all(|finding| refusal(finding.code)) {
@@ -70,13 +80,19 @@ mod tests {
     #[test]
     fn refusals_have_their_own_exit_code_unless_something_else_is_wrong() {
         let check = |codes: &[Code], expected: Exit| {
-            let findings = codes.iter().map(|code| Diagnostic::new(*code, At::Nowhere, code.as_str())).collect();
+            let findings = codes
+                .iter()
+                .map(|code| Diagnostic::new(*code, At::Nowhere, code.as_str()))
+                .collect();
             assert_eq!(exit_of(&findings), expected, "{codes:?}");
         };
         check(&[], Exit::Done);
         check(&[Code::SizeBetter, Code::QuotaUnknown], Exit::Done);
         check(&[Code::OverBudget], Exit::Refused);
-        check(&[Code::Protected, Code::StopNotAllowed, Code::SizeBetter], Exit::Refused);
+        check(
+            &[Code::Protected, Code::StopNotAllowed, Code::SizeBetter],
+            Exit::Refused,
+        );
         check(&[Code::Protected, Code::QuotaShort], Exit::Error);
     }
 }

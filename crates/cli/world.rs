@@ -3,17 +3,13 @@
 use std::{fs, path::Path};
 
 use azure::{Client, Cloud, CredentialChoice, CredentialName, Settings};
-use emulator::{Clock, Faults, OpenError, Opened, Options, Sandbox, SandboxError, Speed, World as Kept};
+use emulator::{
+    Clock, Faults, OpenError, Opened, Options, Sandbox, SandboxError, Speed, World as Kept,
+};
 use model::{diag::Code, live::Mode, spec::Spec};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{
-    app::App,
-    args::CloudName,
-    errors,
-    exit::Exit,
-    stop::Stop,
-};
+use crate::{app::App, args::CloudName, errors, exit::Exit, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
 const USUAL_SPEED: u32 = 1_000;
@@ -33,9 +29,17 @@ impl World {
     ///
     /// # Errors
     /// It cannot be reached, or nobody lets us in.
-    pub(crate) fn open(app: &App, offline: bool, subscription: Option<String>) -> Result<Self, Stop> {
+    pub(crate) fn open(
+        app: &App,
+        offline: bool,
+        subscription: Option<String>,
+    ) -> Result<Self, Stop> {
         if offline {
-            return Ok(Self { runtime: None, client: None, sandbox: None });
+            return Ok(Self {
+                runtime: None,
+                client: None,
+                sandbox: None,
+            });
         }
         let runtime = runtime()?;
         let (sandbox, settings) = match &app.global.sandbox {
@@ -50,10 +54,23 @@ impl World {
         };
         // A new sandbox has one subscription, which a spec that names none means.
         let usual = sandboxed(app).then(|| emulator::SUBSCRIPTION.to_owned());
-        let settings = Settings { subscription: subscription.or(usual), ..settings };
-        let client = runtime.block_on(Client::connect(settings)).map_err(|error| errors::connect(&error))?;
-        tracing::info!(credential = client.credential_name(), subscription = client.subscription(), "connected");
-        Ok(Self { runtime: Some(runtime), client: Some(client), sandbox })
+        let settings = Settings {
+            subscription: subscription.or(usual),
+            ..settings
+        };
+        let client = runtime
+            .block_on(Client::connect(settings))
+            .map_err(|error| errors::connect(&error))?;
+        tracing::info!(
+            credential = client.credential_name(),
+            subscription = client.subscription(),
+            "connected"
+        );
+        Ok(Self {
+            runtime: Some(runtime),
+            client: Some(client),
+            sandbox,
+        })
     }
 
     /// The client; none offline.
@@ -97,7 +114,12 @@ pub(crate) fn runtime() -> Result<Runtime, Stop> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| Stop::because(Code::Unreachable, format!("no threads for the network: {error}")))
+        .map_err(|error| {
+            Stop::because(
+                Code::Unreachable,
+                format!("no threads for the network: {error}"),
+            )
+        })
 }
 
 fn sandboxed(app: &App) -> bool {
@@ -130,7 +152,9 @@ pub(crate) fn subscription(app: &App, spec: Option<&Spec>) -> Result<Option<Stri
     let of_spec = spec.and_then(|spec| spec.subscription.clone());
     match (of_spec, &app.global.subscription) {
         (Some(spec), Some(option)) if !spec.eq_ignore_ascii_case(option) => {
-            let message = format!("the spec is for the subscription `{spec}`, `--subscription` names `{option}`");
+            let message = format!(
+                "the spec is for the subscription `{spec}`, `--subscription` names `{option}`"
+            );
             Err(Stop::because(Code::SubscriptionNotFound, message).help("leave one of them out"))
         }
         (Some(spec), _) => Ok(Some(spec)),
@@ -143,9 +167,9 @@ fn settings(app: &App) -> Result<Settings, Stop> {
     settings.cloud = cloud(app);
     settings.endpoint.clone_from(&app.global.endpoint);
     if let Some(name) = &app.global.credential {
-        let name: CredentialName = name
-            .parse()
-            .map_err(|problem: String| Stop::because(Code::NoCredential, format!("--credential: {problem}")).exit(Exit::Usage))?;
+        let name: CredentialName = name.parse().map_err(|problem: String| {
+            Stop::because(Code::NoCredential, format!("--credential: {problem}")).exit(Exit::Usage)
+        })?;
         settings.credential = CredentialChoice::Named(name);
     }
     Ok(settings)
@@ -162,14 +186,20 @@ fn start(
         Opened::Serve(kept) => kept,
         Opened::Connect(endpoint) => {
             if app.global.faults.is_some() || app.global.speed.is_some() {
-                let stop = Stop::because(Code::SandboxUnusable, format!("another process serves `{}` already", folder.display()));
-                return Err(stop.help("`--faults` and `--speed` belong to the process that serves it"));
+                let stop = Stop::because(
+                    Code::SandboxUnusable,
+                    format!("another process serves `{}` already", folder.display()),
+                );
+                return Err(
+                    stop.help("`--faults` and `--speed` belong to the process that serves it")
+                );
             }
             return Ok((None, endpoint));
         }
     };
     if let Some(subscription) = subscription {
-        kept.add_subscription(subscription).map_err(|error| unusable(folder, &error))?;
+        kept.add_subscription(subscription)
+            .map_err(|error| unusable(folder, &error))?;
     }
     let speed = speed(f64::from(app.global.speed.unwrap_or(USUAL_SPEED)))?;
     let mut options = Options::new(*kept, Clock::real(speed));
@@ -209,7 +239,9 @@ pub(crate) fn serve(runtime: &Runtime, options: Options) -> Result<Sandbox, Stop
 /// # Errors
 /// It is out of range.
 pub(crate) fn speed(times: f64) -> Result<Speed, Stop> {
-    Speed::new(times).map_err(|error| Stop::because(Code::SandboxUnusable, format!("--speed: {error}")).exit(Exit::Usage))
+    Speed::new(times).map_err(|error| {
+        Stop::because(Code::SandboxUnusable, format!("--speed: {error}")).exit(Exit::Usage)
+    })
 }
 
 /// The faults of a file.
@@ -217,9 +249,14 @@ pub(crate) fn speed(times: f64) -> Result<Speed, Stop> {
 /// # Errors
 /// It cannot be read, or has a mistake.
 pub(crate) fn faults(path: Option<&Path>) -> Result<Faults, Stop> {
-    let Some(path) = path else { return Ok(Faults::none()) };
+    let Some(path) = path else {
+        return Ok(Faults::none());
+    };
     if let Err(error) = fs::metadata(path) {
-        return Err(Stop::because(Code::FileUnusable, format!("`{}` cannot be read: {error}", path.display())));
+        return Err(Stop::because(
+            Code::FileUnusable,
+            format!("`{}` cannot be read: {error}", path.display()),
+        ));
     }
     Faults::read(path).map_err(|error| Stop::because(Code::SandboxUnusable, azure::chain(&error)))
 }

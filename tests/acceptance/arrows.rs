@@ -44,8 +44,7 @@ const PURE: &[(&str, &[&str])] = &[
     (
         "tensorform-model",
         &[
-            "csv-core",
-            "memchr",
+            "csv",
             "rust_decimal",
             "saphyr-parser",
             "serde",

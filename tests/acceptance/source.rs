@@ -80,8 +80,18 @@ fn tests_neither_sleep_nor_are_ignored() {
         concat!("thread::sl", "eep"),
     ];
     for (path, text) in sources() {
+        let in_tests = path.components().any(|part| part.as_os_str() == "tests");
+        let tests = if in_tests {
+            0
+        } else {
+            text.find("#[cfg(test)]").unwrap_or(text.len())
+        };
         for word in words {
-            assert!(!text.contains(word), "{} has {word}", path.display());
+            assert!(
+                !text[tests..].contains(word),
+                "{} has {word}",
+                path.display()
+            );
         }
     }
 }

@@ -2,11 +2,7 @@
 
 use std::path::Path;
 
-use model::{
-    diag::Code,
-    live::Mode,
-    plan::Plan,
-};
+use model::{diag::Code, live::Mode, plan::Plan};
 
 use crate::{
     app::App,
@@ -29,10 +25,13 @@ pub(crate) fn run(app: &App, arguments: &args::Apply) -> Outcome {
 
 fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
     let made = planning::make(app, &arguments.planning, false)?;
-    let Some(plan) = made.plan else { return Err(Stop::with(made.findings)) };
+    let Some(plan) = made.plan else {
+        return Err(Stop::with(made.findings));
+    };
     planning::may_apply(&plan, &made.findings)?;
     if !app.output.is_json() {
-        app.output.note(&render::plan::text(&plan, app.output.stderr));
+        app.output
+            .note(&render::plan::text(&plan, app.output.stderr));
     }
     app.say_unless_json(&made.findings);
     if !plan.has_changes {
@@ -42,7 +41,13 @@ fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
         return Ok(Exit::Done);
     }
     applying::confirm(app, &plan, &arguments.applying)?;
-    applying::run(app, &plan, Some(app.source()?.spec()?), &made.world, &arguments.applying)
+    applying::run(
+        app,
+        &plan,
+        Some(app.source()?.spec()?),
+        &made.world,
+        &arguments.applying,
+    )
 }
 
 /// Applies exactly what a file says, if the world is still as it was.
@@ -52,8 +57,13 @@ fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
     let source = app.source()?;
     let spec = source.spec()?;
     if spec.name != plan.stack {
-        let message = format!("the plan is for the stack `{}`, the spec is for `{}`", plan.stack, spec.name);
-        return Err(Stop::because(Code::PlanForOther, message).help("name the spec of the plan with `-f`"));
+        let message = format!(
+            "the plan is for the stack `{}`, the spec is for `{}`",
+            plan.stack, spec.name
+        );
+        return Err(
+            Stop::because(Code::PlanForOther, message).help("name the spec of the plan with `-f`")
+        );
     }
     let world = World::open(app, false, plan.scope.subscription.clone())?;
     let live = planning::read(&world, spec, planning::now(), false)?;
@@ -62,7 +72,8 @@ fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
         return Err(Stop::with(stale));
     }
     if !app.output.is_json() {
-        app.output.note(&render::plan::text(&plan, app.output.stderr));
+        app.output
+            .note(&render::plan::text(&plan, app.output.stderr));
     }
     if !plan.has_changes {
         return Ok(Exit::Done);
@@ -73,11 +84,21 @@ fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
 
 /// A plan is applied to the world it was made for.
 fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
-    if plan.diagnostics.iter().any(|finding| finding.severity == model::diag::Severity::Error) {
-        return Err(Stop::because(Code::PlanUnreadable, "the plan has errors: it cannot be applied"));
+    if plan
+        .diagnostics
+        .iter()
+        .any(|finding| finding.severity == model::diag::Severity::Error)
+    {
+        return Err(Stop::because(
+            Code::PlanUnreadable,
+            "the plan has errors: it cannot be applied",
+        ));
     }
     if !plan.complete {
-        return Err(Stop::because(Code::PlanIncomplete, "the plan is incomplete: it cannot be applied"));
+        return Err(Stop::because(
+            Code::PlanIncomplete,
+            "the plan is incomplete: it cannot be applied",
+        ));
     }
     let words = |mode: Mode| match mode {
         Mode::Azure => "Azure",
@@ -93,7 +114,8 @@ fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
             plan.scope.cloud,
             words(here)
         );
-        return Err(Stop::because(Code::PlanForOther, message).help("plan again for this world, or run with the options of the plan"));
+        return Err(Stop::because(Code::PlanForOther, message)
+            .help("plan again for this world, or run with the options of the plan"));
     }
     Ok(())
 }

@@ -15,14 +15,20 @@ use crate::{
 /// Destroys.
 pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
     let made = planning::make(app, &Planning::default(), true)?;
-    let Some(plan) = made.plan else { return Err(Stop::with(made.findings)) };
+    let Some(plan) = made.plan else {
+        return Err(Stop::with(made.findings));
+    };
     planning::may_apply(&plan, &made.findings)?;
     if !app.output.is_json() {
-        app.output.note(&render::plan::text(&plan, app.output.stderr));
+        app.output
+            .note(&render::plan::text(&plan, app.output.stderr));
     }
     app.say_unless_json(&made.findings);
     // Something protected stays: the rest goes, and the exit code says so.
-    let kept = made.findings.iter().any(|finding| finding.code == Code::Protected);
+    let kept = made
+        .findings
+        .iter()
+        .any(|finding| finding.code == Code::Protected);
     let done = if kept { Exit::Refused } else { Exit::Done };
     if !plan.has_changes {
         if app.output.is_json() {

@@ -7,9 +7,16 @@ use crate::{app::App, exit::Exit, stop::Outcome};
 
 /// Lists images.
 pub(crate) fn run(app: &App) -> Outcome {
-    let rows: Vec<ImageEntry<'_>> =
-        Catalog::embedded().images().iter().map(|image| ImageEntry { image, fit: None }).collect();
-    let text = if app.output.is_json() { render::images::json(&rows) } else { render::images::text(&rows, app.output.stdout) };
+    let rows: Vec<ImageEntry<'_>> = Catalog::embedded()
+        .images()
+        .iter()
+        .map(|image| ImageEntry { image, fit: None })
+        .collect();
+    let text = if app.output.is_json() {
+        render::images::json(&rows)
+    } else {
+        render::images::text(&rows, app.output.stdout)
+    };
     app.output.data(&text);
     Ok(Exit::Done)
 }

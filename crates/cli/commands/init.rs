@@ -19,20 +19,34 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
     let path = &app.global.file;
     let file = path.display();
     if path.exists() && !arguments.force {
-        return Err(Stop::because(Code::FileUnusable, format!("`{file}` exists already"))
-            .help("name another file with `-f`, or pass `--force` to overwrite it"));
+        return Err(
+            Stop::because(Code::FileUnusable, format!("`{file}` exists already"))
+                .help("name another file with `-f`, or pass `--force` to overwrite it"),
+        );
     }
     let ask = |given: &Option<String>, question: &str, default: &str| match given {
         Some(given) => given.clone(),
         None if app.output.can_ask => app.output.ask(question, default),
         None => default.to_owned(),
     };
-    let stage = match ask(&arguments.stage, "stage: training or inference?", "training").as_str() {
+    let stage = match ask(
+        &arguments.stage,
+        "stage: training or inference?",
+        "training",
+    )
+    .as_str()
+    {
         "training" => Stage::Training,
         "inference" => Stage::Inference,
         other => return Err(unknown("stage", other, "training or inference")),
     };
-    let workload = match ask(&arguments.workload, "workload: generative, complex or small?", "generative").as_str() {
+    let workload = match ask(
+        &arguments.workload,
+        "workload: generative, complex or small?",
+        "generative",
+    )
+    .as_str()
+    {
         "generative" => Workload::Generative,
         "complex" => Workload::Complex,
         "small" => Workload::Small,
@@ -44,13 +58,27 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
     };
     let text = spec::starter(stage, workload, arguments.model.as_deref(), orchestrator);
     fs::write(path, text).map_err(|error| {
-        let help = if error.kind() == ErrorKind::NotFound { "make the folder first" } else { "check the permissions" };
-        Stop::because(Code::FileUnusable, format!("`{file}` cannot be written: {error}")).help(help)
+        let help = if error.kind() == ErrorKind::NotFound {
+            "make the folder first"
+        } else {
+            "check the permissions"
+        };
+        Stop::because(
+            Code::FileUnusable,
+            format!("`{file}` cannot be written: {error}"),
+        )
+        .help(help)
     })?;
-    app.output.note(&format!("wrote {file}; next: `tensorform --sandbox plan`, which needs no account\n"));
+    app.output.note(&format!(
+        "wrote {file}; next: `tensorform --sandbox plan`, which needs no account\n"
+    ));
     Ok(Exit::Done)
 }
 
 fn unknown(what: &str, found: &str, expected: &str) -> Stop {
-    Stop::because(Code::SpecInvalidValue, format!("{what}: expected {expected}, found `{found}`")).exit(Exit::Usage)
+    Stop::because(
+        Code::SpecInvalidValue,
+        format!("{what}: expected {expected}, found `{found}`"),
+    )
+    .exit(Exit::Usage)
 }

@@ -20,7 +20,10 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let kept = match world::open(&arguments.state)? {
         Opened::Serve(kept) => kept,
         Opened::Connect(endpoint) => {
-            let stop = Stop::because(Code::SandboxUnusable, format!("`{folder}` is served already, at {endpoint}"));
+            let stop = Stop::because(
+                Code::SandboxUnusable,
+                format!("`{folder}` is served already, at {endpoint}"),
+            );
             return Err(stop.help("use it with `--sandbox`, or name another folder with `--state`"));
         }
     };
@@ -31,9 +34,15 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let sandbox = world::serve(&runtime, options)?;
     let endpoint = sandbox.endpoint().to_owned();
     if app.output.is_json() {
-        app.output.data(&format!("{{\"endpoint\": \"{endpoint}\", \"state\": {:?}}}\n", folder.to_string()));
+        app.output.data(&format!(
+            "{{\"endpoint\": \"{endpoint}\", \"state\": {:?}}}\n",
+            folder.to_string()
+        ));
     } else {
-        app.output.data(&format!("sandbox at {endpoint}, world in {folder}, {} times as fast as Azure\n", arguments.speed));
+        app.output.data(&format!(
+            "sandbox at {endpoint}, world in {folder}, {} times as fast as Azure\n",
+            arguments.speed
+        ));
         app.output.note(&format!(
             "in another terminal: tensorform --sandbox={folder} plan\n\
              or with any client:  TENSORFORM_ACCESS_TOKEN=any tensorform --endpoint {endpoint} --credential token plan\n"

@@ -7,7 +7,8 @@ pub(crate) fn run(app: &App, arguments: &args::Show) -> Outcome {
     let saved = plan::load(&arguments.plan)?;
     plan::print(app, &saved);
     if !app.output.is_json() {
-        app.output.say(&render::plan::findings(&saved, app.output.stderr));
+        app.output
+            .say(&render::plan::findings(&saved, app.output.stderr));
     }
     Ok(Exit::Done)
 }

@@ -21,7 +21,10 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
     let location = Region::new(&arguments.location);
     if catalog.region(&location).is_none() {
         let names = catalog.regions().iter().map(|region| region.name.as_str());
-        let stop = Stop::because(Code::LocationUnknown, format!("the catalogue has no region `{location}`"));
+        let stop = Stop::because(
+            Code::LocationUnknown,
+            format!("the catalogue has no region `{location}`"),
+        );
         return Err(match model::suggest::nearest(location.as_str(), names) {
             Some(near) => stop.help(format!("did you mean `{near}`?")),
             None => stop,
@@ -37,7 +40,9 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
         .map(|size| SizeRow {
             size,
             price: catalog.vm_price(&location, &size.name),
-            zones: offers.and_then(|offers| offers.get(&size.name)).map(|offer| offer.zones.as_ref()),
+            zones: offers
+                .and_then(|offers| offers.get(&size.name))
+                .map(|offer| offer.zones.as_ref()),
         })
         .filter(|row| most.is_none_or(|most| linux(row).is_some_and(|price| price <= most)))
         .collect();
@@ -53,7 +58,8 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
 
 fn most(text: &str) -> Result<Decimal, Stop> {
     text.parse().map_err(|_| {
-        let message = format!("--max-hourly: expected a price in US dollars such as `12.50`, found `{text}`");
+        let message =
+            format!("--max-hourly: expected a price in US dollars such as `12.50`, found `{text}`");
         Stop::because(Code::SpecInvalidValue, message).exit(Exit::Usage)
     })
 }
@@ -61,8 +67,13 @@ fn most(text: &str) -> Result<Decimal, Stop> {
 fn fits(size: &Size, arguments: &args::Sizes) -> bool {
     let gpu = size.gpu.as_ref();
     let model = |wanted: &String| gpu.is_some_and(|gpu| gpu.model.eq_ignore_ascii_case(wanted));
-    let memory = |wanted: u32| gpu.and_then(|gpu| gpu.memory_gb).is_some_and(|memory| memory >= wanted);
-    arguments.gpu.as_ref().is_none_or(model) && arguments.min_gpu_memory.is_none_or(memory) && (!arguments.rdma || size.rdma)
+    let memory = |wanted: u32| {
+        gpu.and_then(|gpu| gpu.memory_gb)
+            .is_some_and(|memory| memory >= wanted)
+    };
+    arguments.gpu.as_ref().is_none_or(model)
+        && arguments.min_gpu_memory.is_none_or(memory)
+        && (!arguments.rdma || size.rdma)
 }
 
 fn linux(row: &SizeRow<'_>) -> Option<Decimal> {
@@ -71,7 +82,14 @@ fn linux(row: &SizeRow<'_>) -> Option<Decimal> {
 
 /// Sizes whose order is not known come last, and equal ones by name.
 fn sort(rows: &mut [SizeRow<'_>], order: SizeOrder, catalog: &Catalog) {
-    let gpus = |row: &SizeRow<'_>| row.size.gpu.as_ref()?.share.map(model::catalog::GpuShare::whole).filter(|count| *count > 0);
+    let gpus = |row: &SizeRow<'_>| {
+        row.size
+            .gpu
+            .as_ref()?
+            .share
+            .map(model::catalog::GpuShare::whole)
+            .filter(|count| *count > 0)
+    };
     let key = |row: &SizeRow<'_>| match order {
         SizeOrder::Name => None,
         SizeOrder::Price => linux(row),

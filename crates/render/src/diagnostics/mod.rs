@@ -1,8 +1,8 @@
 //! Findings with the lines of the spec they are about.
 //!
 //! Where a place is in the text is for the caller to say: this module takes a function from
-//! places to byte ranges and draws what it gives. A line on which a secret stands is never
-//! drawn, whichever finding is about it.
+//! places to byte ranges and draws what it gives. What is
+//! secret in the text was masked by whoever read it.
 
 pub(crate) mod source_map;
 
@@ -40,10 +40,9 @@ pub fn text(
     style: Style,
 ) -> String {
     let map = SourceMap::new(source, resolve);
-    let secret = map.secret_lines(diagnostics);
     let mut text = String::new();
     for diagnostic in diagnostics {
-        let drawn = snippet::draw(diagnostic, &map, &secret, style);
+        let drawn = snippet::draw(diagnostic, &map, style);
         text.push_str(&drawn.unwrap_or_else(|| plain(diagnostic, &map, style)));
         text.push('\n');
     }

@@ -1,6 +1,6 @@
 //! Findings drawn below their lines of the spec.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use model::diag::{Diagnostic, Severity};
@@ -14,14 +14,8 @@ use crate::{
 /// Columns that a snippet needs beside its text: line number, bar, `= help: `.
 const MARGIN: usize = 16;
 
-/// A finding with its lines of the spec; `None` where it has none, or where a line among them
-/// must not be shown.
-pub(super) fn draw(
-    diagnostic: &Diagnostic,
-    map: &SourceMap<'_>,
-    secret: &BTreeSet<usize>,
-    style: Style,
-) -> Option<String> {
+/// A finding with its lines of the spec; `None` where it has none.
+pub(super) fn draw(diagnostic: &Diagnostic, map: &SourceMap<'_>, style: Style) -> Option<String> {
     let mut marks = vec![(map.range(&diagnostic.at)?, None)];
     let mut elsewhere = Vec::new();
     for (at, message) in &diagnostic.related {
@@ -33,9 +27,6 @@ pub(super) fn draw(
     let lines = |(range, _): &(Range<usize>, _)| [map.line(range.start), map.line(range.end)];
     let first = marks.iter().flat_map(lines).min()?;
     let last = marks.iter().flat_map(lines).max()?;
-    if secret.range(first..=last).next().is_some() {
-        return None;
-    }
     let window = map.lines(first, last);
     let source = map.source.text.get(window.clone()).unwrap_or_default();
     let annotations = marks.into_iter().map(|(range, label)| {

@@ -1,8 +1,8 @@
 //! Where places are in the spec's text.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::ops::Range;
 
-use model::diag::{At, Diagnostic, PlaceDocument};
+use model::diag::{At, PlaceDocument};
 
 use super::{Resolve, SourceText};
 
@@ -44,16 +44,6 @@ impl<'a> SourceMap<'a> {
         let start = floor(self.source.text, start);
         let end = floor(self.source.text, end.max(start));
         Some(start..end.max(start))
-    }
-
-    /// Lines that must not be shown, because a finding says that a secret stands there.
-    pub(super) fn secret_lines(&self, diagnostics: &[Diagnostic]) -> BTreeSet<usize> {
-        diagnostics
-            .iter()
-            .filter(|diagnostic| diagnostic.code.hides_source())
-            .filter_map(|diagnostic| self.whole_range(&diagnostic.at))
-            .flat_map(|range| self.line(range.start)..=self.line(range.end))
-            .collect()
     }
 
     /// The number of the line a byte is on, from 0.

@@ -183,48 +183,6 @@ fn no_findings_are_no_text() {
 }
 
 #[test]
-fn lines_with_secrets_are_never_shown() {
-    let spec = "os: windows\npassword: hunter2\ncount: x\nnotes: |\n  hunter2\n  more\n";
-    let secret = |start: &str, end: &str| At::Text {
-        start: spec.find(start).expect(start),
-        end: spec.find(end).expect(end) + end.len(),
-    };
-    let findings = [
-        Diagnostic::new(
-            Code::SpecSecret,
-            secret("hunter2", "hunter2"),
-            "a literal password",
-        ),
-        Diagnostic::new(
-            Code::SpecSecret,
-            secret("|", "more"),
-            "a secret of several lines",
-        ),
-        Diagnostic::new(
-            Code::SpecUnknownKey,
-            secret("password", "password"),
-            "the same line",
-        ),
-        Diagnostic::new(Code::SpecUnknownKey, secret("os", "os"), "around it")
-            .with_related(secret("count", "count"), "the line after it"),
-        Diagnostic::new(Code::SpecWrongType, secret("x", "x"), "another line"),
-    ];
-    for color in [false, true] {
-        let drawn = text(&findings, spec, Style { color, width: 100 });
-        let drawn = golden::without_colours(&drawn);
-        assert!(
-            !drawn.contains("hunter2") && !drawn.contains("more"),
-            "{drawn}"
-        );
-        assert!(
-            drawn.contains("  at tensorform.yaml:2:11"),
-            "the place is said: {drawn}"
-        );
-        assert!(drawn.contains("count: x"), "other lines are shown: {drawn}");
-    }
-}
-
-#[test]
 fn documents_name_line_and_column() {
     let source = SourceText {
         file: "tensorform.yaml",

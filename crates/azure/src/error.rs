@@ -131,7 +131,9 @@ impl ArmError {
             format!("{code}: {message}")
         };
         if code != self.code && !self.code.is_empty() {
-            text.push_str(&format!(" (inside {})", self.code));
+            text.push_str(" (inside ");
+            text.push_str(&self.code);
+            text.push(')');
         }
         for line in &self.policy {
             text.push_str("; ");

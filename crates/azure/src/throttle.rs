@@ -64,10 +64,12 @@ pub(crate) struct Class {
 impl Class {
     /// The class of a call.
     pub(crate) fn of(method: Method, path: &str) -> Self {
-        let access = match method {
-            Method::Get | Method::Head | Method::Options => Access::Read,
-            Method::Delete => Access::Delete,
-            _ => Access::Write,
+        let access = if method == Method::Get || method == Method::Head {
+            Access::Read
+        } else if method == Method::Delete {
+            Access::Delete
+        } else {
+            Access::Write
         };
         let lower = path.to_lowercase();
         let provider = lower
@@ -110,7 +112,7 @@ impl Gates {
             // A tenth more than the exact spacing: requests that are late on the wire must not
             // meet the next ones in the same second.
             gates.with(|state| {
-                state.all.spacing = Duration::from_micros(1_100_000 / u64::from(limit))
+                state.all.spacing = Duration::from_micros(1_100_000 / u64::from(limit));
             });
         }
         gates
@@ -126,12 +128,12 @@ impl Gates {
             let now = clock.now();
             let closed = self.with(|state| state.closed_until(class));
             if closed > now {
-                clock.sleep(closed - now).await;
+                clock.sleep(closed.saturating_sub(now)).await;
                 continue;
             }
             let slot = self.with(|state| state.reserve(class, now));
             if slot > now {
-                clock.sleep(slot - now).await;
+                clock.sleep(slot.saturating_sub(now)).await;
             }
             // Somebody may have been refused while we waited for our slot.
             if self.with(|state| state.closed_until(class)) <= clock.now() {
@@ -276,7 +278,10 @@ mod tests {
             let [first, .., last] = window else {
                 panic!("a window of six");
             };
-            assert!(*last - *first > Duration::from_secs(1), "{window:?}");
+            assert!(
+                last.saturating_sub(*first) > Duration::from_secs(1),
+                "{window:?}"
+            );
         }
     }
 

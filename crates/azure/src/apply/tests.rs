@@ -284,7 +284,7 @@ async fn a_failed_creation_says_what_it_left_behind() {
 async fn a_change_goes_with_the_etag_it_read() {
     let world = World::calm().await;
     let step = with_vm(&world, resize(&["size"]), |machine| {
-        machine.size = "Standard_D4s_v5".into()
+        machine.size = "Standard_D4s_v5".into();
     })
     .await;
     let (outcome, _) = world.apply(vec![step]).await;
@@ -309,7 +309,7 @@ async fn a_change_goes_with_the_etag_it_read() {
 async fn a_resource_that_changed_since_the_plan_is_refused_before_any_write() {
     let world = World::calm().await;
     let step = with_vm(&world, resize(&["size"]), |machine| {
-        machine.size = "Standard_D4s_v5".into()
+        machine.size = "Standard_D4s_v5".into();
     })
     .await;
     let id = vm_id("demo-p-0");
@@ -337,7 +337,7 @@ async fn an_unrelated_change_between_read_and_write_is_no_failure() {
     })
     .await;
     let step = with_vm(&world, resize(&["size"]), |machine| {
-        machine.size = "Standard_D4s_v5".into()
+        machine.size = "Standard_D4s_v5".into();
     })
     .await;
     let (outcome, _) = world.apply(vec![step]).await;
@@ -354,7 +354,7 @@ async fn a_change_whose_answer_was_lost_is_recognised() {
     })
     .await;
     let step = with_vm(&world, resize(&["size"]), |machine| {
-        machine.size = "Standard_D4s_v5".into()
+        machine.size = "Standard_D4s_v5".into();
     })
     .await;
     let (outcome, _) = world.apply(vec![step]).await;

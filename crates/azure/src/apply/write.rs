@@ -3,10 +3,13 @@
 
 use std::time::Duration;
 
-use model::plan::{Event, Failure};
+use model::plan::Event;
 use serde_json::Value;
 
-use super::{failure, step::Performer};
+use super::{
+    failure::{self, Stopped},
+    step::Performer,
+};
 use crate::{
     call::{Call, Reply},
     error::{ArmError, RequestError},
@@ -22,7 +25,7 @@ pub(super) enum WriteError {
     /// The request failed.
     Request(RequestError),
     /// The step cannot go on.
-    Step(Failure),
+    Step(Stopped),
 }
 
 impl WriteError {
@@ -35,7 +38,7 @@ impl WriteError {
     }
 
     /// The failure of the step.
-    pub(super) fn failure(&self, spot: bool) -> Failure {
+    pub(super) fn failure(&self, spot: bool) -> Stopped {
         match self {
             Self::Request(error) => failure::of_request(error, spot),
             Self::Step(failure) => failure.clone(),
@@ -125,7 +128,7 @@ impl Performer<'_> {
         &self,
         call: &Call,
         reply: &Reply,
-    ) -> Result<Option<Value>, Failure> {
+    ) -> Result<Option<Value>, Stopped> {
         let mut report = |state: &str| self.waiting(state);
         drive::follow(self.run.client, call, reply, self.deadline, &mut report)
             .await

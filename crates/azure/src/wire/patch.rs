@@ -231,7 +231,7 @@ fn disk_patch(attributes: &[String], prefix: &str, encoded: &Value) -> Result<Va
     for attribute in attributes {
         match attribute.strip_prefix(prefix).unwrap_or(attribute) {
             "size_gb" => {
-                body["properties"]["diskSizeGB"] = encoded["properties"]["diskSizeGB"].clone()
+                body["properties"]["diskSizeGB"] = encoded["properties"]["diskSizeGB"].clone();
             }
             "disk_type" => body["sku"] = encoded["sku"].clone(),
             _ => return Err(unchangeable(std::slice::from_ref(attribute))),
@@ -291,10 +291,10 @@ fn machine_changes(
         match attribute.as_str() {
             "size" => {
                 properties["hardwareProfile"]["vmSize"] =
-                    encoded["properties"]["hardwareProfile"]["vmSize"].clone()
+                    encoded["properties"]["hardwareProfile"]["vmSize"].clone();
             }
             "priority.max_price" => {
-                properties["billingProfile"] = encoded["properties"]["billingProfile"].clone()
+                properties["billingProfile"] = encoded["properties"]["billingProfile"].clone();
             }
             "os_disk.size_gb" | "os_disk.disk_type" => disk_attributes.push(attribute.clone()),
             "os_disk.delete_with_vm" => {
@@ -307,11 +307,8 @@ fn machine_changes(
                 properties["storageProfile"]["osDisk"] = disk;
             }
             "network.delete_with_vm" => {
-                let goes = match &after.properties {
-                    Properties::VirtualMachine(machine) => machine.network.delete_with_vm,
-                    _ => false,
-                };
-                let option = if goes { "Delete" } else { "Detach" };
+                let place = "/properties/networkProfile/networkInterfaceConfigurations/0/properties/deleteOption";
+                let option = fields::text(&encoded, place).unwrap_or("Detach");
                 properties["networkProfile"] =
                     json!({ "networkInterfaces": interfaces(live, Some(option)) });
             }

@@ -7,10 +7,12 @@ fn decoded(kind: ResourceKind, body: &Value) -> Resource {
 }
 
 fn decoded_machine(body: &Value) -> VirtualMachine {
-    match decoded(ResourceKind::VirtualMachine, body).properties {
-        Properties::VirtualMachine(machine) => *machine,
-        other => panic!("no machine: {other:?}"),
-    }
+    let Properties::VirtualMachine(machine) =
+        decoded(ResourceKind::VirtualMachine, body).properties
+    else {
+        panic!("a machine");
+    };
+    *machine
 }
 
 #[test]

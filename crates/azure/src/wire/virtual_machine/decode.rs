@@ -24,6 +24,7 @@ use super::super::{
     },
 };
 
+const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
 const OS_DISK: &str = "/properties/storageProfile/osDisk";
 const OS_DISK_TYPE: &str = "/properties/storageProfile/osDisk/managedDisk/storageAccountType";
 const OS_DISK_SIZE: &str = "/properties/storageProfile/osDisk/diskSizeGB";
@@ -185,7 +186,6 @@ fn network(body: &Value) -> Result<NetworkInterface, DecodeError> {
             delete_with_vm: goes_with_vm(configuration, "/properties/deleteOption"),
         });
     }
-    const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
     let is_primary = |interface: &&Value| {
         interface
             .pointer("/properties/primary")

@@ -18,6 +18,10 @@ use crate::{clock::Clock, error::ArmError};
 const READ_SPACING: Duration = Duration::from_millis(40);
 /// ARM's buckets refill at 10 writes and 10 deletes a second.
 const WRITE_SPACING: Duration = Duration::from_millis(100);
+/// Compute's narrowest subscription bucket refills at 500 a minute.
+const RESOURCE_SPACING: Duration = Duration::from_millis(120);
+/// Where providers tell how full their own buckets are: `Microsoft.Compute/PutVM…;1499,…`.
+const RESOURCE_HEADER: HeaderName = HeaderName::from_static("x-ms-ratelimit-remaining-resource");
 /// Below so many tokens a class is spaced at its refill rate: a tenth of ARM's buckets, so that
 /// somebody else's burst does not end in a refusal for us.
 const LOW_WATER: u64 = 20;
@@ -157,7 +161,7 @@ impl Gates {
         });
     }
 
-    /// Learns from the headers of an answer how full ARM's bucket is.
+    /// Learns from the headers of an answer how full ARM's and the provider's buckets are.
     pub(crate) fn observe(&self, class: &Class, headers: &Headers) {
         let remaining = headers
             .get_optional_str(&class.access.remaining_header())
@@ -171,11 +175,33 @@ impl Gates {
                     Duration::ZERO
                 };
             }
-            if let Some(gate) = state.classes.get_mut(class) {
+            if headers
+                .get_optional_str(&RESOURCE_HEADER)
+                .is_some_and(is_low)
+            {
+                let gate = state.classes.entry(class.clone()).or_default();
+                gate.spacing = gate.spacing.max(RESOURCE_SPACING);
+            } else if let Some(gate) = state.classes.get_mut(class) {
                 gate.spacing = gate.spacing.saturating_sub(gate.spacing / 8);
             }
         });
     }
+}
+
+/// Whether a bucket of the whole subscription is nearly empty. Those of one resource hold up
+/// nobody else.
+fn is_low(buckets: &str) -> bool {
+    buckets.split(',').any(|bucket| {
+        let Some((name, remaining)) = bucket.trim().rsplit_once(';') else {
+            return false;
+        };
+        let of_subscription = name.ends_with("SubscriptionMaximum") || name.ends_with("Min");
+        of_subscription
+            && remaining
+                .trim()
+                .parse::<u64>()
+                .is_ok_and(|left| left < LOW_WATER)
+    })
 }
 
 impl State {
@@ -283,6 +309,30 @@ mod tests {
                 "{window:?}"
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_low_bucket_of_the_provider_spaces_its_calls() {
+        let (gates, clock) = (Gates::default(), TestClock::default());
+        let writes = class(Method::Put);
+        let mut headers = Headers::new();
+        let per_resource =
+            "Microsoft.Compute/PutVMSubscriptionMaximum;1400,Microsoft.Compute/PutVMResource;2";
+        headers.insert("x-ms-ratelimit-remaining-resource", per_resource);
+        gates.observe(&writes, &headers);
+        for _ in 0..3 {
+            gates.pass(&writes, &clock).await;
+        }
+        assert_eq!(clock.now(), Duration::ZERO);
+        headers.insert(
+            "x-ms-ratelimit-remaining-resource",
+            "Microsoft.Compute/PutVMSubscriptionMaximum;7",
+        );
+        gates.observe(&writes, &headers);
+        for _ in 0..3 {
+            gates.pass(&writes, &clock).await;
+        }
+        assert_eq!(clock.now(), Duration::from_millis(240));
     }
 
     #[tokio::test]

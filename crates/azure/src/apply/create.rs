@@ -13,9 +13,8 @@ use serde_json::Value;
 use super::{
     failure::{self, Stopped},
     step::{Own, Performer},
-    write::WriteError,
 };
-use crate::{call::Call, error::RequestFault, lro::drive, read::one::Now, wire};
+use crate::{call::Call, lro::drive, read::one::Now, wire};
 
 impl Performer<'_> {
     /// Makes the resource. A VM is made with a precondition; where the API has none, the place is
@@ -51,13 +50,7 @@ impl Performer<'_> {
         let Err(error) = self.write(call).await else {
             return Ok(());
         };
-        let unanswered = match &error {
-            WriteError::Request(request) => {
-                matches!(request.fault, RequestFault::Unanswered { .. })
-                    || request.arm().is_some_and(|arm| arm.after_unanswered)
-            }
-            WriteError::Step(_) => false,
-        };
+        let unanswered = error.is_open();
         let refused = error.arm().is_some_and(|arm| arm.status == 412);
         if !unanswered && !refused {
             return Err(error.failure(self.is_spot()));

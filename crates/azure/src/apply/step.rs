@@ -15,12 +15,11 @@ use super::{
     Run,
     failure::{self, Stopped},
     tell_end,
-    write::WriteError,
 };
 use crate::{
     call::{Call, MachineAction, Reply},
     clock::Clock,
-    error::{RequestError, RequestFault},
+    error::RequestError,
     lro::drive,
     read::one::{Now, read_one},
 };
@@ -246,14 +245,7 @@ impl<'a> Performer<'a> {
                 return Ok(());
             };
             // A POST is not sent again blindly; whether it had an effect can be seen.
-            let lost = matches!(
-                &error,
-                WriteError::Request(RequestError {
-                    fault: RequestFault::Unanswered { .. },
-                    ..
-                })
-            );
-            if !lost || attempt >= TRIES {
+            if !error.is_open() || attempt >= TRIES {
                 return Err(error.failure(self.is_spot()));
             }
             if self.has_acted(action).await? {

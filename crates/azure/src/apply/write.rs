@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     call::{Call, Reply},
-    error::{ArmError, RequestError},
+    error::{ArmError, RequestError, RequestFault},
     fault::{Retry, classify},
     lro::drive,
 };
@@ -34,6 +34,17 @@ impl WriteError {
         match self {
             Self::Request(error) => error.arm(),
             Self::Step(_) => None,
+        }
+    }
+
+    /// Whether the write may have been carried out although nobody said so.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Request(error) => match error.arm() {
+                Some(arm) => arm.after_unanswered || matches!(arm.status, 408 | 500..=599),
+                None => matches!(error.fault, RequestFault::Unanswered { .. }),
+            },
+            Self::Step(_) => false,
         }
     }
 
@@ -80,11 +91,15 @@ impl Performer<'_> {
 
     /// How long a refusal is waited out: as long as what is in the way usually lasts.
     fn patience(&self, error: &ArmError) -> Duration {
+        let code = error.innermost().0.to_lowercase();
+        // The plan's order has made what is referred to; its news may not have spread yet.
+        if code == "parentresourcenotfound" || code == "invalidresourcereference" {
+            return Duration::from_secs(20);
+        }
         // Our own earlier attempt may be what is in the way: the caller looks.
         if error.after_unanswered || classify(error, self.is_spot()).retry != Retry::Soon {
             return Duration::ZERO;
         }
-        let code = error.innermost().0.to_lowercase();
         let seconds = if code.starts_with("inuse") || code.ends_with("cannotbedeleted") {
             60
         } else if code == "nicreservedforanothervm" {

@@ -5,4 +5,29 @@
 
 pub mod rows;
 
-pub use self::rows::*;
+mod table;
+
+mod sources;
+
+mod read;
+
+mod lists;
+
+mod load;
+
+mod parts;
+
+mod info;
+
+mod embedded;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    lists::{RegionOffers, VmPrices},
+    load::Catalog,
+    parts::CatalogParts,
+    rows::*,
+    table::TableError,
+};

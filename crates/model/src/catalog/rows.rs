@@ -1,10 +1,15 @@
 //! Rows of the catalogue's tables.
+//!
+//! What a source does not say is `None` (or an empty set) here: unknown is not zero.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use rust_decimal::Decimal;
 
 use crate::units::{CaseInsensitive, Region, SizeName};
+
+/// Text that many rows have in common, kept once: where they are from, and the day.
+pub type SharedText = Arc<str>;
 
 /// A VM size.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,26 +22,35 @@ pub struct Size {
     pub series: String,
     /// The version suffix: 6 for `…_v6`; `None` where there is none.
     pub version: Option<u8>,
-    /// Virtual CPUs.
+    /// Virtual CPUs that quota counts; sizes such as `E4-2as_v4` show the guest fewer.
     pub vcpus: u32,
     /// Memory in MiB.
-    pub memory_mib: u64,
-    /// Data disks it can have; `None` where it is not known.
+    pub memory_mib: Option<u64>,
+    /// Data disks it can have.
     pub max_data_disks: Option<u32>,
+    /// Network interfaces it can have.
+    pub max_nics: Option<u32>,
     /// The architecture of its CPUs.
-    pub architecture: Architecture,
-    /// Hyper-V generations it accepts, 1 and 2.
+    pub architecture: Option<Architecture>,
+    /// Hyper-V generations it accepts, 1 and 2; empty where they are not known.
     pub generations: BTreeSet<u8>,
     /// Whether it can have accelerated networking.
-    pub accelerated_networking: bool,
+    pub accelerated_networking: Option<bool>,
     /// Whether it can have premium disks.
-    pub premium_disks: bool,
+    pub premium_disks: Option<bool>,
+    /// Whether its OS disk can be ephemeral.
+    pub ephemeral_os_disk: Option<bool>,
+    /// Whether its disks can be encrypted at the host.
+    pub encryption_at_host: Option<bool>,
     /// Its GPUs.
     pub gpu: Option<SizeGpu>,
     /// Whether it has RDMA over InfiniBand.
     pub rdma: bool,
-    /// How its GPUs are connected among themselves, as the source words it; `None` for none.
+    /// How its GPUs are connected among themselves, as the source words it; `None` where no
+    /// connection is stated.
     pub gpu_interconnect: Option<String>,
+    /// Its local NVMe disks, as the source words it; `None` where none are stated.
+    pub local_nvme: Option<String>,
     /// Where it stands in its life.
     pub lifecycle: Lifecycle,
     /// The row of the compatibility matrix it belongs to.
@@ -44,9 +58,9 @@ pub struct Size {
     /// What a reader must know about the row.
     pub notes: String,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// GPUs of a size.
@@ -54,10 +68,20 @@ pub struct Size {
 pub struct SizeGpu {
     /// The GPU's name, as in [`Gpu::name`].
     pub model: String,
-    /// How many, as the source says: `8`, or `1/6` of one.
-    pub share: GpuShare,
-    /// Nameplate memory in GB that one VM has per whole GPU, or of the part it has.
-    pub memory_gb: u32,
+    /// How many: `8`, or `1/6` of one.
+    pub share: Option<GpuShare>,
+    /// Nameplate memory in GB of one of its GPUs, or of the part it has.
+    pub memory_gb: Option<u32>,
+}
+
+impl SizeGpu {
+    /// Nameplate memory in GB of all its GPUs together, or of the part it has.
+    pub fn total_memory_gb(&self) -> Option<u32> {
+        match self.share? {
+            GpuShare::Whole(count) => self.memory_gb?.checked_mul(count),
+            GpuShare::Part(_) => self.memory_gb,
+        }
+    }
 }
 
 /// Whole GPUs, or a part of one.
@@ -91,7 +115,7 @@ pub enum Architecture {
 /// Where a size stands in its life.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lifecycle {
-    /// Sold as a current generation.
+    /// Sold, and no source states a later stage.
     Current,
     /// Sold, with a successor.
     Extended,
@@ -100,7 +124,7 @@ pub enum Lifecycle {
         /// `YYYY-MM-DD`.
         retires: String,
     },
-    /// Not sold any more.
+    /// Not sold any more on the day the catalogue was made.
     Retired {
         /// `YYYY-MM-DD`, where it is known.
         since: Option<String>,
@@ -120,12 +144,16 @@ pub struct Gpu {
     pub memory_gb: u32,
     /// Dense bf16 (fp16 where there is no bf16) in TFLOPS.
     pub dense_tflops: Decimal,
+    /// Dense fp8 in TFLOPS; `None` where the GPU has none.
+    pub fp8_tflops: Option<Decimal>,
     /// Memory bandwidth in TB/s.
     pub bandwidth_tb_s: Decimal,
+    /// What a reader must know.
+    pub notes: String,
     /// Where the figures are from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
 }
 
 /// A size that a region offers.
@@ -133,10 +161,14 @@ pub struct Gpu {
 pub struct Offer {
     /// The size.
     pub size: SizeName,
-    /// Zones that have it.
-    pub zones: BTreeSet<String>,
+    /// Zones that have it; none in regions without zones.
+    pub zones: Arc<BTreeSet<String>>,
     /// Whether it can be spot there.
     pub spot: bool,
+    /// Where the row is from.
+    pub source: SharedText,
+    /// The day of the source.
+    pub as_of: SharedText,
 }
 
 /// A region.
@@ -147,9 +179,13 @@ pub struct RegionRow {
     /// Its name for people.
     pub display_name: String,
     /// The group of its geography, such as `US`.
-    pub geography: String,
+    pub geography: Option<String>,
     /// Whether the catalogue has the list of sizes that it offers.
     pub has_offers: bool,
+    /// Where the row is from.
+    pub source: SharedText,
+    /// The day of the source.
+    pub as_of: SharedText,
 }
 
 /// Prices of a size in a region, in US dollars per hour.
@@ -164,9 +200,9 @@ pub struct VmPrice {
     /// Linux, one-year savings plan.
     pub savings_plan_1y: Option<Decimal>,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
     /// What a reader must know, such as `cs_estimated`.
     pub flags: Vec<String>,
 }
@@ -181,26 +217,36 @@ pub struct ItemPrice {
     /// What it is the price of.
     pub unit: PriceUnit,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
     /// `recorded`, `derived` or `reported`.
     pub confidence: String,
+    /// What a reader must know.
+    pub notes: String,
 }
 
 /// What a price is the price of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PriceUnit {
-    /// One for an hour.
+    /// One for an hour: a gateway, an address, a rule.
     Hour,
-    /// One for a month of 730 hours.
+    /// One for a month of 730 hours: a disk.
     Month,
     /// One GiB for an hour.
     GibHour,
-    /// One GiB for a month.
-    GibMonth,
-    /// Another unit, which the previews do not use.
-    Other,
+    /// One GB for a month.
+    GbMonth,
+    /// One operation a second for an hour.
+    IopsHour,
+    /// One MB a second for an hour.
+    MbpsHour,
+    /// One virtual CPU for an hour.
+    VcpuHour,
+    /// One GB that passes.
+    Gb,
+    /// Ten thousand operations.
+    TenThousandOperations,
 }
 
 /// A marketplace image that the tool knows.
@@ -216,14 +262,19 @@ pub struct ImageRow {
     pub offer: String,
     /// The variant.
     pub sku: String,
-    /// The newest version that was seen.
-    pub version: String,
+    /// The newest version that was seen; `None` where none was.
+    pub version: Option<String>,
+    /// What it runs.
+    pub os: ImageOs,
     /// Hyper-V generation.
     pub generation: u8,
     /// The architecture.
     pub architecture: Architecture,
     /// Whether it may still be used.
     pub usable: bool,
+    /// Whether it has a purchase plan, whose terms must be accepted; `None` where that is not
+    /// known.
+    pub has_plan: Option<bool>,
     /// Smallest OS disk in GiB that is sensible for it.
     pub os_disk_floor_gb: u32,
     /// OS disk in GiB that the tool asks for.
@@ -231,9 +282,18 @@ pub struct ImageRow {
     /// What a reader must know.
     pub notes: String,
     /// Where the row is from.
-    pub source: String,
+    pub source: SharedText,
     /// The day of the source.
-    pub as_of: String,
+    pub as_of: SharedText,
+}
+
+/// What an image runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageOs {
+    /// Linux.
+    Linux,
+    /// Windows.
+    Windows,
 }
 
 /// Whether an image runs on a family of sizes: one cell of the compatibility matrix.
@@ -245,8 +305,14 @@ pub struct ImageFit {
     pub column: String,
     /// The verdict.
     pub verdict: Fit,
+    /// The VM extension that installs the driver, where one is documented.
+    pub driver: Option<String>,
     /// Why, for people.
     pub reason: String,
+    /// Where the row is from.
+    pub source: SharedText,
+    /// The day of the source.
+    pub as_of: SharedText,
 }
 
 /// A verdict of the compatibility matrix.
@@ -262,6 +328,53 @@ pub enum Fit {
     No,
 }
 
+/// A family of sizes that image rules treat alike: one row of the compatibility matrix.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImageFamily {
+    /// Its name, as in [`Size::image_family`].
+    pub name: String,
+    /// Its sizes, for people.
+    pub title: String,
+    /// How it stands with Trusted Launch.
+    pub trusted_launch: TrustedLaunch,
+    /// Why, for people.
+    pub reason: String,
+    /// Where the row is from.
+    pub source: SharedText,
+    /// The day of the source.
+    pub as_of: SharedText,
+}
+
+/// How a family of sizes stands with Trusted Launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrustedLaunch {
+    /// Supported.
+    Supported,
+    /// Supported, and drivers load only with Secure Boot off.
+    SecureBootOff,
+    /// Not supported.
+    Unsupported,
+    /// Not documented.
+    Unknown,
+}
+
+/// The quota counter of a family of sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotaFamily {
+    /// The family, as in [`Size::family`].
+    pub family: CaseInsensitive,
+    /// The counter's name in the answers of the usages API.
+    pub usage_name: CaseInsensitive,
+    /// The counter's name for people, where it was seen.
+    pub localized_name: Option<String>,
+    /// Whether the counter was seen under this name, or the name is taken from the family.
+    pub confirmed: bool,
+    /// Where the row is from.
+    pub source: SharedText,
+    /// The day of the source.
+    pub as_of: SharedText,
+}
+
 /// A row of the source article.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArticleRow {
@@ -271,19 +384,29 @@ pub struct ArticleRow {
     pub section: String,
     /// What it is about.
     pub item: String,
+    /// `rule`, `principle`, `option`, `system`, `fact` …
+    pub kind: String,
     /// What it says, in our words.
     pub says: String,
+    /// Where the row is from.
+    pub source: SharedText,
+    /// The day of the edition.
+    pub as_of: SharedText,
 }
 
-/// What a table holds and where it is from.
+/// What a table, or the tables of all regions together, hold and where that is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableInfo {
-    /// The table's name.
+    /// The table's name, such as `sizes` or `prices/vm`.
     pub name: String,
     /// How many rows it has.
     pub rows: usize,
+    /// The day of its oldest row.
+    pub oldest: String,
     /// The day of its newest row.
     pub as_of: String,
-    /// Its sources.
+    /// The day that most of its rows are of.
+    pub usual_day: String,
+    /// The repositories its rows are from.
     pub sources: Vec<String>,
 }

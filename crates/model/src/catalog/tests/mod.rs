@@ -1,0 +1,10 @@
+//! Tests of the catalogue: that the embedded tables are sound and say what their sources say,
+//! and that no other table can do harm.
+
+mod embedded;
+
+mod facts;
+
+mod reading;
+
+mod small;

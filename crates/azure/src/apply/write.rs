@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use model::plan::Event;
+use azure_core::Method;
+use model::{plan::Event, resource::ResourceKind};
 use serde_json::Value;
 
 use super::{
@@ -74,7 +75,7 @@ impl Performer<'_> {
                     let now = self.clock().now();
                     let patience = error
                         .arm()
-                        .map(|arm| self.patience(arm))
+                        .map(|arm| self.patience(call.method, arm))
                         .unwrap_or_default();
                     if now.saturating_sub(begun) + wait > patience || now + wait > self.deadline {
                         return Err(WriteError::Request(error));
@@ -90,14 +91,19 @@ impl Performer<'_> {
     }
 
     /// How long a refusal is waited out: as long as what is in the way usually lasts.
-    fn patience(&self, error: &ArmError) -> Duration {
+    fn patience(&self, method: Method, error: &ArmError) -> Duration {
         let code = error.innermost().0.to_lowercase();
         // The plan's order has made what is referred to; its news may not have spread yet.
         if code == "parentresourcenotfound" || code == "invalidresourcereference" {
             return Duration::from_secs(20);
         }
-        // Our own earlier attempt may be what is in the way: the caller looks.
-        if error.after_unanswered || classify(error, self.is_spot()).retry != Retry::Soon {
+        // Our own earlier attempt may be what is in the way of a write that must not happen twice:
+        // the caller looks. Any other write may.
+        let once = self.step.kind == ResourceKind::VirtualMachine && method != Method::Delete;
+        if error.after_unanswered && once {
+            return Duration::ZERO;
+        }
+        if classify(error, self.is_spot()).retry != Retry::Soon {
             return Duration::ZERO;
         }
         let seconds = if code.starts_with("inuse") || code.ends_with("cannotbedeleted") {

@@ -9,7 +9,7 @@ use model::{
 };
 use serde_json::{Value, json};
 
-use super::{EncodeError, encode, fields, set_tags, tags_of};
+use super::{EncodeError, encode, fields, request::as_request, set_tags, tags_of};
 
 /// One write that is part of a change.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,25 +21,6 @@ pub(crate) enum Change {
     /// A PATCH of the VM's OS disk, which is a resource of its own.
     PatchDisk(ArmId, Value),
 }
-
-/// Members of network answers that a request must not have, wherever they stand.
-const READ_ONLY: [&str; 15] = [
-    "provisioningState",
-    "resourceGuid",
-    "etag",
-    "type",
-    "ipConfigurations",
-    "ipConfigurationProfiles",
-    "ipConfiguration",
-    "privateEndpoints",
-    "resourceNavigationLinks",
-    "serviceAssociationLinks",
-    "interfaceEndpoints",
-    "purpose",
-    "defaultSecurityRules",
-    "networkInterfaces",
-    "flowLogs",
-];
 
 /// The body that writes all of `after` over the live resource. Foreign tags stay, a network keeps
 /// its subnets, a VM keeps its interface, its disk and its identity.
@@ -113,19 +94,7 @@ fn unchangeable(attributes: &[String]) -> EncodeError {
 /// The live body with the listed attributes changed and without what a request must not have.
 fn over_live(after: &Resource, attributes: &[String], live: &Value) -> Result<Value, EncodeError> {
     let encoded = encode(after)?;
-    let mut body = live.clone();
-    strip(&mut body);
-    for member in ["id", "name", "systemData", "managedBy"] {
-        remove(&mut body, member);
-    }
-    // Under these two, `subnets` only says who refers to the resource.
-    if matches!(
-        after.kind(),
-        ResourceKind::NetworkSecurityGroup | ResourceKind::NatGateway
-    ) && let Some(properties) = body.get_mut("properties")
-    {
-        remove(properties, "subnets");
-    }
+    let mut body = as_request(after.kind(), live);
     for attribute in attributes {
         let place = place_of(after.kind(), attribute)
             .ok_or_else(|| unchangeable(std::slice::from_ref(attribute)))?;
@@ -211,17 +180,6 @@ fn set_property(body: &mut Value, member: &str, value: Option<Value>) {
         None => {
             remove(properties, member);
         }
-    }
-}
-
-fn strip(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
-            members.values_mut().for_each(strip);
-        }
-        Value::Array(items) => items.iter_mut().for_each(strip),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     DecodeError, EncodeError, VmDisks, decode, decode_with, encode, patch, patch::Change, state,
+    virtual_machine::asked_name,
 };
 
 /// A recorded answer; each file names where it comes from.
@@ -340,9 +341,11 @@ proptest! {
         let mut expected = machine;
         expected.network.subnet = None;
         expected.network.accelerated = None;
+        expected.network.name = asked_name(&expected.network.name).to_owned();
         let expected = Resource { properties: Properties::VirtualMachine(Box::new(expected)), ..resource };
         prop_assert_eq!(decode(ResourceKind::VirtualMachine, &body), Ok(expected));
     }
 }
 
 mod cases;
+mod changes;

@@ -195,19 +195,19 @@ impl Client {
         let response = match call.action {
             MachineAction::Deallocate => {
                 let request = machines.deallocate(group, name, subscription);
-                request.send().await.map(|sent| sent.into_raw_response())
+                request.send().await.map(azure_mgmt_compute::package_2024_07_01::virtual_machines::deallocate::Response::into_raw_response)
             }
             MachineAction::Start => {
                 let request = machines.start(group, name, subscription);
-                request.send().await.map(|sent| sent.into_raw_response())
+                request.send().await.map(azure_mgmt_compute::package_2024_07_01::virtual_machines::start::Response::into_raw_response)
             }
             MachineAction::Reapply => {
                 let request = machines.reapply(group, name, subscription);
-                request.send().await.map(|sent| sent.into_raw_response())
+                request.send().await.map(azure_mgmt_compute::package_2024_07_01::virtual_machines::reapply::Response::into_raw_response)
             }
             MachineAction::Delete => {
                 let request = machines.delete(group, name, subscription);
-                request.send().await.map(|sent| sent.into_raw_response())
+                request.send().await.map(azure_mgmt_compute::package_2024_07_01::virtual_machines::delete::Response::into_raw_response)
             }
         };
         call::read(response.map_err(call::fault_of)?).await
@@ -233,7 +233,7 @@ impl Client {
     pub(crate) fn call_on(&self, method: Method, id: &ArmId) -> Result<Call, RequestError> {
         let version = versions::of_type(&id.resource_type());
         let url = call::resource_url(&self.inner.endpoint, id, version);
-        self.call_to(method, url, id.as_str())
+        Self::call_to(method, url, id.as_str())
     }
 
     /// A call on a path, such as a collection.
@@ -243,7 +243,7 @@ impl Client {
         path: &str,
         query: &[(&str, &str)],
     ) -> Result<Call, RequestError> {
-        self.call_to(
+        Self::call_to(
             method,
             call::url_of(&self.inner.endpoint, path, query),
             path,
@@ -251,7 +251,6 @@ impl Client {
     }
 
     fn call_to(
-        &self,
         method: Method,
         url: Result<Url, RequestFault>,
         target: &str,

@@ -34,7 +34,7 @@ pub(crate) fn kind_of(method: &str, url: &Url) -> String {
         .rposition(|segment| segment.eq_ignore_ascii_case("providers"))
         .map_or(0, |at| at + 2);
     let below: Vec<&str> = segments.into_iter().skip(below).collect();
-    let names_one = !below.is_empty() && below.len() % 2 == 0;
+    let names_one = !below.is_empty() && below.len().is_multiple_of(2);
     let verb = match method {
         "POST" => {
             let action = below.last().copied().unwrap_or("post");

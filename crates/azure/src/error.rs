@@ -131,7 +131,9 @@ impl ArmError {
             format!("{code}: {message}")
         };
         if code != self.code && !self.code.is_empty() {
-            text.push_str(&format!(" (inside {})", self.code));
+            text.push_str(" (inside ");
+            text.push_str(&self.code);
+            text.push(')');
         }
         for line in &self.policy {
             text.push_str("; ");
@@ -151,11 +153,30 @@ fn unwrap_error(document: &Value) -> Option<&Value> {
 
 fn parts(error: &Value) -> (Option<String>, Option<String>, Option<String>) {
     let text = |name: &str| match error.get(name) {
-        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::String(text)) => Some(without_signatures(text)),
         Some(Value::Number(number)) => Some(number.to_string()),
         Some(_) | None => None,
     };
     (text("code"), text("message"), text("target"))
+}
+
+/// A text without the queries of addresses in it: those of operations are signed, and long.
+fn without_signatures(text: &str) -> String {
+    let mut rest = text;
+    let mut clean = String::with_capacity(text.len());
+    while let Some(at) = rest.find("://") {
+        let (before, address) = rest.split_at(at);
+        let end = address.find(char::is_whitespace).unwrap_or(address.len());
+        let (address, after) = address.split_at(end);
+        clean.push_str(before);
+        match address.split_once('?') {
+            Some((path, _)) => clean.extend([path, "?…"]),
+            None => clean.push_str(address),
+        }
+        rest = after;
+    }
+    clean.push_str(rest);
+    clean
 }
 
 /// Collects the first error of each level of `details`, and those that stand as JSON text in a
@@ -446,6 +467,16 @@ mod tests {
                 .to_string()
                 .contains("`properties.hardwareProfile.vmSize` is `Standard_D16_v4`"),
             "{error}"
+        );
+    }
+
+    #[test]
+    fn signed_addresses_lose_their_signature() {
+        let message = "see https://arm.test/operations/1?t=1&s=secret now, or https://aka.ms/x.";
+        let body = json!({"error": {"code": "AnotherOperationInProgress", "message": message}});
+        assert_eq!(
+            read(409, &body).message,
+            "see https://arm.test/operations/1?… now, or https://aka.ms/x."
         );
     }
 

@@ -111,7 +111,7 @@ impl History {
                         .min(UNAVAILABLE_CAP)
                         .max(FLOOR),
                 ),
-                other => other,
+                verdict @ (Verdict::Stands | Verdict::Pause(_) | Verdict::NewToken) => verdict,
             },
             408 | 500 | 502 | 504 if repeats_safely(method) => {
                 // The provider behind ARM may have carried it out.

@@ -79,9 +79,9 @@ impl Act {
     }
 
     /// The same with one more header.
-    pub(crate) fn with(mut self, name: &str, value: impl ToString) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: impl std::fmt::Display) -> Self {
         if let Self::Answer { headers, .. } = &mut self {
-            headers.push((name.to_owned(), value.to_string()));
+            headers.push((name.to_owned(), format!("{value}")));
         }
         self
     }
@@ -159,7 +159,7 @@ impl Server {
             };
             let mut answer = format!("HTTP/1.1 {status} X\r\ncontent-length: {}\r\n", body.len());
             for (name, value) in headers {
-                answer.push_str(&format!("{name}: {value}\r\n"));
+                answer.extend([name.as_str(), ": ", value.as_str(), "\r\n"]);
             }
             answer.push_str("\r\n");
             let mut bytes = answer.into_bytes();

@@ -18,6 +18,10 @@ use crate::{clock::Clock, error::ArmError};
 const READ_SPACING: Duration = Duration::from_millis(40);
 /// ARM's buckets refill at 10 writes and 10 deletes a second.
 const WRITE_SPACING: Duration = Duration::from_millis(100);
+/// Compute's narrowest subscription bucket refills at 500 a minute.
+const RESOURCE_SPACING: Duration = Duration::from_millis(120);
+/// Where providers tell how full their own buckets are: `Microsoft.Compute/PutVM…;1499,…`.
+const RESOURCE_HEADER: HeaderName = HeaderName::from_static("x-ms-ratelimit-remaining-resource");
 /// Below so many tokens a class is spaced at its refill rate: a tenth of ARM's buckets, so that
 /// somebody else's burst does not end in a refusal for us.
 const LOW_WATER: u64 = 20;
@@ -64,10 +68,12 @@ pub(crate) struct Class {
 impl Class {
     /// The class of a call.
     pub(crate) fn of(method: Method, path: &str) -> Self {
-        let access = match method {
-            Method::Get | Method::Head | Method::Options => Access::Read,
-            Method::Delete => Access::Delete,
-            _ => Access::Write,
+        let access = if method == Method::Get || method == Method::Head {
+            Access::Read
+        } else if method == Method::Delete {
+            Access::Delete
+        } else {
+            Access::Write
         };
         let lower = path.to_lowercase();
         let provider = lower
@@ -110,7 +116,7 @@ impl Gates {
             // A tenth more than the exact spacing: requests that are late on the wire must not
             // meet the next ones in the same second.
             gates.with(|state| {
-                state.all.spacing = Duration::from_micros(1_100_000 / u64::from(limit))
+                state.all.spacing = Duration::from_micros(1_100_000 / u64::from(limit));
             });
         }
         gates
@@ -126,12 +132,12 @@ impl Gates {
             let now = clock.now();
             let closed = self.with(|state| state.closed_until(class));
             if closed > now {
-                clock.sleep(closed - now).await;
+                clock.sleep(closed.saturating_sub(now)).await;
                 continue;
             }
             let slot = self.with(|state| state.reserve(class, now));
             if slot > now {
-                clock.sleep(slot - now).await;
+                clock.sleep(slot.saturating_sub(now)).await;
             }
             // Somebody may have been refused while we waited for our slot.
             if self.with(|state| state.closed_until(class)) <= clock.now() {
@@ -155,7 +161,7 @@ impl Gates {
         });
     }
 
-    /// Learns from the headers of an answer how full ARM's bucket is.
+    /// Learns from the headers of an answer how full ARM's and the provider's buckets are.
     pub(crate) fn observe(&self, class: &Class, headers: &Headers) {
         let remaining = headers
             .get_optional_str(&class.access.remaining_header())
@@ -169,11 +175,33 @@ impl Gates {
                     Duration::ZERO
                 };
             }
-            if let Some(gate) = state.classes.get_mut(class) {
+            if headers
+                .get_optional_str(&RESOURCE_HEADER)
+                .is_some_and(is_low)
+            {
+                let gate = state.classes.entry(class.clone()).or_default();
+                gate.spacing = gate.spacing.max(RESOURCE_SPACING);
+            } else if let Some(gate) = state.classes.get_mut(class) {
                 gate.spacing = gate.spacing.saturating_sub(gate.spacing / 8);
             }
         });
     }
+}
+
+/// Whether a bucket of the whole subscription is nearly empty. Those of one resource hold up
+/// nobody else.
+fn is_low(buckets: &str) -> bool {
+    buckets.split(',').any(|bucket| {
+        let Some((name, remaining)) = bucket.trim().rsplit_once(';') else {
+            return false;
+        };
+        let of_subscription = name.ends_with("SubscriptionMaximum") || name.ends_with("Min");
+        of_subscription
+            && remaining
+                .trim()
+                .parse::<u64>()
+                .is_ok_and(|left| left < LOW_WATER)
+    })
 }
 
 impl State {
@@ -276,8 +304,35 @@ mod tests {
             let [first, .., last] = window else {
                 panic!("a window of six");
             };
-            assert!(*last - *first > Duration::from_secs(1), "{window:?}");
+            assert!(
+                last.saturating_sub(*first) > Duration::from_secs(1),
+                "{window:?}"
+            );
         }
+    }
+
+    #[tokio::test]
+    async fn a_low_bucket_of_the_provider_spaces_its_calls() {
+        let (gates, clock) = (Gates::default(), TestClock::default());
+        let writes = class(Method::Put);
+        let mut headers = Headers::new();
+        let per_resource =
+            "Microsoft.Compute/PutVMSubscriptionMaximum;1400,Microsoft.Compute/PutVMResource;2";
+        headers.insert("x-ms-ratelimit-remaining-resource", per_resource);
+        gates.observe(&writes, &headers);
+        for _ in 0..3 {
+            gates.pass(&writes, &clock).await;
+        }
+        assert_eq!(clock.now(), Duration::ZERO);
+        headers.insert(
+            "x-ms-ratelimit-remaining-resource",
+            "Microsoft.Compute/PutVMSubscriptionMaximum;7",
+        );
+        gates.observe(&writes, &headers);
+        for _ in 0..3 {
+            gates.pass(&writes, &clock).await;
+        }
+        assert_eq!(clock.now(), Duration::from_millis(240));
     }
 
     #[tokio::test]

@@ -151,7 +151,7 @@ impl ArmTransport {
             self.gates.close(class, error, self.clock.now() + wait);
         }
         let status = result.as_ref().map_or(0, |answer| u16::from(answer.status));
-        let milliseconds = (self.clock.now() - sent).as_millis();
+        let milliseconds = self.clock.now().saturating_sub(sent).as_millis();
         match verdict {
             Verdict::Stands => {
                 tracing::debug!(%method, kind, status, milliseconds, "answered");

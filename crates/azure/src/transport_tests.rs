@@ -250,3 +250,50 @@ async fn the_users_limit_on_requests_is_kept() {
     }
     assert!(clock.waits().iter().sum::<Duration>() >= Duration::from_secs(1));
 }
+
+/// Collects what our own code logs, whatever the level.
+#[derive(Clone, Default)]
+struct Logged(std::sync::Arc<std::sync::Mutex<String>>);
+
+impl tracing::Subscriber for Logged {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target().starts_with("tensorform")
+    }
+    fn new_span(&self, _attributes: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _id: &tracing::span::Id, _values: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _id: &tracing::span::Id, _follows: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Fields<'a>(&'a mut String);
+        impl tracing::field::Visit for Fields<'_> {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                self.0.extend([field.name(), "=", &format!("{value:?} ")]);
+            }
+        }
+        event.record(&mut Fields(&mut self.0.lock().expect("no thread panics")));
+    }
+    fn enter(&self, _id: &tracing::span::Id) {}
+    fn exit(&self, _id: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn nothing_secret_is_logged() {
+    let logged = Logged::default();
+    let _guard = tracing::subscriber::set_default(logged.clone());
+    let server = Server::script(vec![
+        Act::error(401, "ExpiredAuthenticationToken"),
+        Act::error(503, "ServiceUnavailable"),
+        Act::json(200, &json!({"password": "hunter2"})),
+    ])
+    .await;
+    let (client, _) = server.client().await;
+    let call = call(&client, Method::Put).body(json!({"password": "hunter2"}));
+    client.send(&call).await.expect("an answer");
+    let text = logged.0.lock().expect("no thread panics").clone();
+    assert!(text.contains("virtualMachines/put"), "{text}");
+    assert!(
+        !text.contains("sesame") && !text.contains("hunter2"),
+        "{text}"
+    );
+}

@@ -1,14 +1,11 @@
 //! Changing a resource that exists.
 
 use azure_core::Method;
-use model::{
-    plan::Failure,
-    resource::{ResourceKind, Tags},
-};
+use model::resource::{ResourceKind, Tags};
 use serde_json::{Value, json};
 
 use super::{
-    failure,
+    failure::{self, Stopped},
     step::{Own, Performer, TRIES},
     write::WriteError,
 };
@@ -20,7 +17,7 @@ use crate::{
 
 impl Performer<'_> {
     /// Writes all of the desired resource over the live one.
-    pub(super) async fn put(&self, own: &mut Own) -> Result<(), Failure> {
+    pub(super) async fn put(&self, own: &mut Own) -> Result<(), Stopped> {
         let after = self.with_known_key(self.after()?)?;
         for attempt in 1.. {
             let now = self.inspect(own).await?;
@@ -28,7 +25,7 @@ impl Performer<'_> {
             let body = body.map_err(|error| failure::of_encoding(&error))?;
             match self.write_over(Method::Put, body, &now).await {
                 Ok(()) => break,
-                Err(error) => self.outdated(error, attempt)?,
+                Err(error) => self.outdated(&error, attempt)?,
             }
         }
         own.all();
@@ -36,7 +33,7 @@ impl Performer<'_> {
     }
 
     /// Writes the listed attributes over the live resource.
-    pub(super) async fn patch(&self, attributes: &[String], own: &mut Own) -> Result<(), Failure> {
+    pub(super) async fn patch(&self, attributes: &[String], own: &mut Own) -> Result<(), Stopped> {
         let after = self.with_known_key(self.after()?)?;
         for attempt in 1.. {
             let now = match self.inspect(own).await {
@@ -51,7 +48,7 @@ impl Performer<'_> {
                 .map_err(|error| failure::of_encoding(&error))?;
             match self.write_changes(changes, &now).await {
                 Ok(()) => break,
-                Err(error) => self.outdated(error, attempt)?,
+                Err(error) => self.outdated(&error, attempt)?,
             }
         }
         own.add(attributes.iter().cloned());
@@ -85,7 +82,7 @@ impl Performer<'_> {
 
     /// An old entity tag is no failure yet: something else about the resource may have changed,
     /// which the next look tells.
-    fn outdated(&self, error: WriteError, attempt: u32) -> Result<(), Failure> {
+    fn outdated(&self, error: &WriteError, attempt: u32) -> Result<(), Stopped> {
         match error.arm() {
             Some(arm) if arm.status == 412 && attempt < TRIES => Ok(()),
             _ => Err(error.failure(self.is_spot())),
@@ -93,7 +90,7 @@ impl Performer<'_> {
     }
 
     /// Whether the resource already has the desired values of these attributes.
-    async fn is_patched(&self, attributes: &[String]) -> Result<bool, Failure> {
+    async fn is_patched(&self, attributes: &[String]) -> Result<bool, Stopped> {
         let desired = self.after()?.attributes();
         let Some(now) = self.look().await? else {
             return Ok(false);
@@ -112,7 +109,7 @@ impl Performer<'_> {
         set: &Tags,
         remove: &[String],
         own: &mut Own,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Stopped> {
         let now = self.inspect(own).await?;
         if !set.is_empty() {
             let tags = set
@@ -142,7 +139,7 @@ impl Performer<'_> {
         &self,
         operation: &str,
         tags: serde_json::Map<String, Value>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Stopped> {
         let path = format!(
             "{}/providers/Microsoft.Resources/tags/default",
             self.step.id

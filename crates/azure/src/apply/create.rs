@@ -5,22 +5,21 @@ use std::collections::BTreeSet;
 use azure_core::Method;
 use model::{
     live::Provisioning,
-    plan::{Action, Failure},
+    plan::Action,
     resource::{Known, Properties, Resource, ResourceKind, Tags, tags},
 };
 use serde_json::Value;
 
 use super::{
-    failure,
+    failure::{self, Stopped},
     step::{Own, Performer},
-    write::WriteError,
 };
-use crate::{call::Call, error::RequestFault, lro::drive, read::one::Now, wire};
+use crate::{call::Call, lro::drive, read::one::Now, wire};
 
 impl Performer<'_> {
     /// Makes the resource. A VM is made with a precondition; where the API has none, the place is
     /// looked at right before.
-    pub(super) async fn create(&self, own: &mut Own) -> Result<(), Failure> {
+    pub(super) async fn create(&self, own: &mut Own) -> Result<(), Stopped> {
         let body = self.new_body()?;
         // A repair writes over what is half made, so that it cannot demand that nothing is there.
         let precondition =
@@ -47,18 +46,11 @@ impl Performer<'_> {
         }
     }
 
-    async fn send_new(&self, call: &Call) -> Result<(), Failure> {
-        let error = match self.write(call).await {
-            Ok(_) => return Ok(()),
-            Err(error) => error,
+    async fn send_new(&self, call: &Call) -> Result<(), Stopped> {
+        let Err(error) = self.write(call).await else {
+            return Ok(());
         };
-        let unanswered = match &error {
-            WriteError::Request(request) => {
-                matches!(request.fault, RequestFault::Unanswered { .. })
-                    || request.arm().is_some_and(|arm| arm.after_unanswered)
-            }
-            WriteError::Step(_) => false,
-        };
+        let unanswered = error.is_open();
         let refused = error.arm().is_some_and(|arm| arm.status == 412);
         if !unanswered && !refused {
             return Err(error.failure(self.is_spot()));
@@ -71,7 +63,7 @@ impl Performer<'_> {
     }
 
     /// Whether an earlier attempt of this run made it; anything else in its place is a refusal.
-    async fn is_made_already(&self) -> Result<bool, Failure> {
+    async fn is_made_already(&self) -> Result<bool, Stopped> {
         let Some(now) = self.look().await? else {
             return Ok(false);
         };
@@ -101,7 +93,7 @@ impl Performer<'_> {
     }
 
     /// Waits for a resource of ours whose acceptance we did not see.
-    async fn settle_new(&self) -> Result<(), Failure> {
+    async fn settle_new(&self) -> Result<(), Stopped> {
         let read = self.call(Method::Get)?;
         let mut report = |state: &str| self.waiting(state);
         drive::settle(
@@ -117,7 +109,7 @@ impl Performer<'_> {
     }
 
     /// The body of the new resource, with the tags of the run.
-    fn new_body(&self) -> Result<Value, Failure> {
+    fn new_body(&self) -> Result<Value, Stopped> {
         let after = self.with_known_key(self.after()?)?;
         let mut body = wire::encode(&after).map_err(|error| failure::of_encoding(&error))?;
         if after.kind().takes_tags() {
@@ -132,7 +124,7 @@ impl Performer<'_> {
     }
 
     /// The resource with the key that the plan could not know.
-    pub(super) fn with_known_key(&self, mut resource: Resource) -> Result<Resource, Failure> {
+    pub(super) fn with_known_key(&self, mut resource: Resource) -> Result<Resource, Stopped> {
         let key = || {
             let generated = self.run.inputs.generated_ssh_key.clone();
             generated.ok_or_else(|| {
@@ -142,14 +134,15 @@ impl Performer<'_> {
                 )
             })
         };
-        match &mut resource.properties {
-            Properties::VirtualMachine(machine) if machine.ssh_keys == Known::AfterApply => {
-                machine.ssh_keys = Known::Value(BTreeSet::from([key()?]));
-            }
-            Properties::SshPublicKey(public) if public.public_key == Known::AfterApply => {
-                public.public_key = Known::Value(key()?);
-            }
-            _ => {}
+        if let Properties::VirtualMachine(machine) = &mut resource.properties
+            && machine.ssh_keys == Known::AfterApply
+        {
+            machine.ssh_keys = Known::Value(BTreeSet::from([key()?]));
+        }
+        if let Properties::SshPublicKey(public) = &mut resource.properties
+            && public.public_key == Known::AfterApply
+        {
+            public.public_key = Known::Value(key()?);
         }
         Ok(resource)
     }

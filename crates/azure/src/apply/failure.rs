@@ -10,27 +10,29 @@ use crate::{
     wire::EncodeError,
 };
 
+/// What stops a step. Boxed: it is large, and rare.
+pub(super) type Stopped = Box<Failure>;
+
 /// A failure that we ourselves find.
-pub(super) fn ours(code: &str, message: impl Into<String>) -> Failure {
-    Failure {
+pub(super) fn ours(code: &str, message: impl Into<String>) -> Stopped {
+    Box::new(Failure {
         code: code.to_owned(),
         message: message.into(),
         kind: "refused".to_owned(),
         ..Failure::default()
-    }
+    })
 }
 
-fn with_help(failure: Failure, help: &str) -> Failure {
-    Failure {
-        help: Some(help.to_owned()),
-        ..failure
-    }
+fn of_kind(kind: &str, mut failure: Stopped, help: &str) -> Stopped {
+    kind.clone_into(&mut failure.kind);
+    failure.help = Some(help.to_owned());
+    failure
 }
 
 /// A request failed.
-pub(super) fn of_request(error: &RequestError, spot: bool) -> Failure {
+pub(super) fn of_request(error: &RequestError, spot: bool) -> Stopped {
     let (code, kind) = match &error.fault {
-        RequestFault::Refused(arm) => return fault::failure(arm, spot),
+        RequestFault::Refused(arm) => return Box::new(fault::failure(arm, spot)),
         RequestFault::NotConnected { .. } => ("NotConnected", "network"),
         RequestFault::Unanswered { .. } => ("Unanswered", "network"),
         RequestFault::Token(_) => ("NoToken", "denied"),
@@ -41,39 +43,33 @@ pub(super) fn of_request(error: &RequestError, spot: bool) -> Failure {
         RequestFault::InvalidName(_) => ("InvalidName", "malformed"),
         RequestFault::Sdk(_) => ("RequestNotMade", "malformed"),
     };
-    Failure {
-        code: code.to_owned(),
-        message: chain(error),
-        kind: kind.to_owned(),
-        help: Some(
-            "plan and apply again: what was done stays, what was not is done then".to_owned(),
-        ),
-        ..Failure::default()
-    }
+    of_kind(
+        kind,
+        ours(code, chain(error)),
+        "plan and apply again: what was done stays, what was not is done then",
+    )
 }
 
 /// An operation did not end well.
-pub(super) fn of_operation(error: &OperationError, spot: bool) -> Failure {
+pub(super) fn of_operation(error: &OperationError, spot: bool) -> Stopped {
     match error {
-        OperationError::Failed(arm) => fault::failure(arm, spot),
+        OperationError::Failed(arm) => Box::new(fault::failure(arm, spot)),
         OperationError::Request(error) => of_request(error, spot),
         OperationError::Deadline { .. } => deadline(error.to_string()),
     }
 }
 
 /// A step ran out of time.
-pub(super) fn deadline(message: String) -> Failure {
-    Failure {
-        kind: "deadline".to_owned(),
-        ..with_help(
-            ours("StepDeadline", message),
-            "the operation may still end well: plan again later, or allow the step more time",
-        )
-    }
+fn deadline(message: String) -> Stopped {
+    of_kind(
+        "deadline",
+        ours("StepDeadline", message),
+        "the operation may still end well: plan again later, or allow the step more time",
+    )
 }
 
 /// A body could not be made.
-pub(super) fn of_encoding(error: &EncodeError) -> Failure {
+pub(super) fn of_encoding(error: &EncodeError) -> Stopped {
     let code = match error {
         EncodeError::Unknown(_) => "ValueNotKnown",
         EncodeError::Invalid { .. } => "ValueNotValid",
@@ -83,18 +79,14 @@ pub(super) fn of_encoding(error: &EncodeError) -> Failure {
 }
 
 /// The resource is not what the plan relied on.
-pub(super) fn changed(changes: &[Changed]) -> Failure {
+pub(super) fn changed(changes: &[Changed]) -> Stopped {
     let sentences: Vec<String> = changes.iter().map(sentence).collect();
-    Failure {
-        kind: "conflict".to_owned(),
-        ..with_help(
-            ours(
-                "ChangedSincePlan",
-                format!("changed since the plan: {}", sentences.join("; ")),
-            ),
-            "plan again: nothing was written to it",
-        )
-    }
+    let message = format!("changed since the plan: {}", sentences.join("; "));
+    of_kind(
+        "conflict",
+        ours("ChangedSincePlan", message),
+        "plan again: nothing was written to it",
+    )
 }
 
 fn sentence(changed: &Changed) -> String {
@@ -107,7 +99,9 @@ fn sentence(changed: &Changed) -> String {
         let word = |value: &Value| match value {
             Value::Null => "nothing".to_owned(),
             Value::String(text) => format!("`{text}`"),
-            other => format!("`{other}`"),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                format!("`{value}`")
+            }
         };
         return format!("`{path}` was {} and is {}", word(planned), word(found));
     }
@@ -119,33 +113,41 @@ fn sentence(changed: &Changed) -> String {
 }
 
 /// A resource stands under the name that a step needs.
-pub(super) fn occupied(by: &str) -> Failure {
-    Failure {
-        kind: "conflict".to_owned(),
-        left_behind: true,
-        ..with_help(
-            ours(
-                "AlreadyExists",
-                format!("a resource with this name exists: {by}"),
-            ),
-            "plan again, or take it over with `--adopt`",
-        )
-    }
+pub(super) fn occupied(by: &str) -> Stopped {
+    let message = format!("a resource with this name exists: {by}");
+    let mut failure = of_kind(
+        "conflict",
+        ours("AlreadyExists", message),
+        "plan again, or take it over with `--adopt`",
+    );
+    failure.left_behind = true;
+    failure
+}
+
+/// A group that is to be deleted has something in it.
+pub(super) fn not_empty(remaining: &[String]) -> Stopped {
+    let message = format!("the group is not empty: {}", remaining.join(", "));
+    let mut failure = of_kind(
+        "conflict",
+        ours("GroupNotEmpty", message),
+        "the group stays: what is in it is not ours, or is still being deleted",
+    );
+    failure.left_behind = true;
+    failure
 }
 
 /// The step was left while it was under way.
-pub(super) fn left_alone(accepted: bool) -> Failure {
-    Failure {
-        left_behind: accepted,
-        kind: "interrupted".to_owned(),
-        ..with_help(
-            ours("Interrupted", "the run was left while this was under way"),
-            "plan again: Azure goes on with what it accepted",
-        )
-    }
+pub(super) fn left_alone(accepted: bool) -> Stopped {
+    let mut failure = of_kind(
+        "interrupted",
+        ours("Interrupted", "the run was left while this was under way"),
+        "plan again: Azure goes on with what it accepted",
+    );
+    failure.left_behind = accepted;
+    failure
 }
 
 /// An event could not be recorded, so nothing may be written.
-pub(super) fn journal(error: &crate::error::SinkError) -> Failure {
+pub(super) fn journal(error: &crate::error::SinkError) -> Stopped {
     ours("JournalFailed", chain(error))
 }

@@ -22,7 +22,7 @@ use model::{
 };
 use tokio::sync::{mpsc, watch};
 
-use self::step::Performer;
+use self::{failure::Stopped, step::Performer};
 use crate::{client::Client, error::SinkError};
 
 /// Where events go: progress, the journal, JSON lines.
@@ -164,7 +164,7 @@ struct Driver<'a> {
 /// What the driver waits for.
 enum Turn {
     Accepted(usize),
-    Ended(usize, Result<(), Failure>),
+    Ended(usize, Result<(), Stopped>),
     Interrupt,
 }
 
@@ -209,7 +209,8 @@ impl Driver<'_> {
                         self.accept(index);
                     }
                     self.under_way.remove(&index);
-                    self.walk.finished(index, result);
+                    self.walk
+                        .finished(index, result.map_err(|failure| *failure));
                 }
                 Turn::Interrupt => {
                     if self.heed(*interrupt.borrow_and_update()) {
@@ -248,7 +249,7 @@ impl Driver<'_> {
         for ((index, _), (_, _, ending)) in writing.zip(&mut outcome.steps) {
             // The walk calls a step that has no end yet "not started".
             if let Some(accepted) = self.under_way.get(&index) {
-                *ending = Ending::Failed(failure::left_alone(*accepted));
+                *ending = Ending::Failed(*failure::left_alone(*accepted));
             }
         }
         outcome

@@ -5,13 +5,13 @@ use std::{collections::BTreeSet, time::Duration};
 use azure_core::Method;
 use model::{
     ids::ArmId,
-    plan::{Action, Failure},
+    plan::Action,
     resource::{Properties, ResourceKind},
 };
 use serde_json::Value;
 
 use super::{
-    failure,
+    failure::{self, Stopped},
     step::{Own, Performer},
 };
 use crate::{call::MachineAction, versions};
@@ -21,7 +21,7 @@ const LIST_LAG: Duration = Duration::from_secs(120);
 
 impl Performer<'_> {
     /// Deletes the resource.
-    pub(super) async fn delete(&self, own: &mut Own) -> Result<(), Failure> {
+    pub(super) async fn delete(&self, own: &mut Own) -> Result<(), Stopped> {
         let Some(now) = self.look().await? else {
             own.all();
             return Ok(());
@@ -42,17 +42,24 @@ impl Performer<'_> {
         };
         match self.write(&call).await {
             Ok(_) => Ok(()),
-            Err(error) if error.arm().is_some_and(|arm| arm.is_absence()) => Ok(()),
-            Err(error) => Err(Failure {
-                left_behind: true,
-                ..error.failure(self.is_spot())
-            }),
+            Err(error)
+                if error
+                    .arm()
+                    .is_some_and(super::super::error::ArmError::is_absence) =>
+            {
+                Ok(())
+            }
+            Err(error) => {
+                let mut failure = error.failure(self.is_spot());
+                failure.left_behind = true;
+                Err(failure)
+            }
         }
     }
 
     /// Refuses to delete a group with something in it. What this plan has deleted may show for a
     /// while.
-    async fn refuse_unless_empty(&self) -> Result<(), Failure> {
+    async fn refuse_unless_empty(&self) -> Result<(), Stopped> {
         let path = format!("{}/resources", self.step.id);
         let query = [("api-version", versions::RESOURCES)];
         let deleted = self.deleted();
@@ -72,12 +79,7 @@ impl Performer<'_> {
             let only_ours = remaining.iter().all(|id| deleted.contains(id));
             if !only_ours || waited + wait > LIST_LAG {
                 let names: Vec<String> = remaining.iter().map(ToString::to_string).collect();
-                let message = format!("the group is not empty: {}", names.join(", "));
-                return Err(Failure {
-                    kind: "conflict".to_owned(),
-                    left_behind: true,
-                    ..failure::ours("GroupNotEmpty", message)
-                });
+                return Err(failure::not_empty(&names));
             }
             self.waiting("NotEmptyYet");
             self.clock().sleep(wait).await;

@@ -6,16 +6,20 @@ use azure_core::Method;
 use model::{
     ids::ArmId,
     live::Power,
-    plan::{Ending, Event, Failure, Operation, Step},
+    plan::{Ending, Event, Operation, Step},
     resource::{Properties, Resource, ResourceKind, VmPriority},
 };
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Run, failure, tell_end, write::WriteError};
+use super::{
+    Run,
+    failure::{self, Stopped},
+    tell_end,
+};
 use crate::{
     call::{Call, MachineAction, Reply},
     clock::Clock,
-    error::{RequestError, RequestFault},
+    error::RequestError,
     lro::drive,
     read::one::{Now, read_one},
 };
@@ -79,7 +83,7 @@ impl<'a> Performer<'a> {
     }
 
     /// Performs the step and tells of its beginning and its end.
-    pub(super) async fn perform(&self) -> Result<(), Failure> {
+    pub(super) async fn perform(&self) -> Result<(), Stopped> {
         let (address, action) = (&self.step.address, self.step.action);
         self.run.tell(&Event::StepStarted {
             address: address.clone(),
@@ -91,14 +95,14 @@ impl<'a> Performer<'a> {
             Err(failure) => {
                 let (code, message) = (&failure.code, &failure.message);
                 tracing::warn!(%address, %action, code, message, "the step failed");
-                Ending::Failed(failure.clone())
+                Ending::Failed((**failure).clone())
             }
         };
         tell_end(self.run, address, action, &ending, self.seconds());
         result
     }
 
-    async fn operations(&self) -> Result<(), Failure> {
+    async fn operations(&self) -> Result<(), Stopped> {
         let mut own = Own::default();
         for operation in &self.step.operations {
             match operation {
@@ -160,23 +164,23 @@ impl<'a> Performer<'a> {
     }
 
     /// The failure of a request that is no write.
-    pub(super) fn failed(&self, error: &RequestError) -> Failure {
+    pub(super) fn failed(&self, error: &RequestError) -> Stopped {
         failure::of_request(error, self.is_spot())
     }
 
     /// A call on the step's resource.
-    pub(super) fn call(&self, method: Method) -> Result<Call, Failure> {
+    pub(super) fn call(&self, method: Method) -> Result<Call, Stopped> {
         self.call_on(method, &self.step.id)
     }
 
     /// A call on a resource.
-    pub(super) fn call_on(&self, method: Method, id: &ArmId) -> Result<Call, Failure> {
+    pub(super) fn call_on(&self, method: Method, id: &ArmId) -> Result<Call, Stopped> {
         let call = self.run.client.call_on(method, id);
         call.map_err(|error| self.failed(&error))
     }
 
     /// The resource right now.
-    pub(super) async fn look(&self) -> Result<Option<Now>, Failure> {
+    pub(super) async fn look(&self) -> Result<Option<Now>, Stopped> {
         read_one(self.run.client, self.step.kind, &self.step.id)
             .await
             .map_err(|error| self.failed(&error))
@@ -184,14 +188,14 @@ impl<'a> Performer<'a> {
 
     /// The resource right now: it must exist and be what the plan relied on, but for what the step
     /// itself has changed.
-    pub(super) async fn inspect(&self, own: &Own) -> Result<Now, Failure> {
+    pub(super) async fn inspect(&self, own: &Own) -> Result<Now, Stopped> {
         let now = self.look().await?;
         self.compare(now.as_ref(), own)?;
         now.ok_or_else(|| failure::ours("ResourceNotFound", "the resource does not exist"))
     }
 
     /// Refuses a resource that is not what the plan relied on.
-    pub(super) fn compare(&self, now: Option<&Now>, own: &Own) -> Result<(), Failure> {
+    pub(super) fn compare(&self, now: Option<&Now>, own: &Own) -> Result<(), Stopped> {
         if own.everything {
             return Ok(());
         }
@@ -206,27 +210,28 @@ impl<'a> Performer<'a> {
     }
 
     /// The desired resource; a step without one cannot write it.
-    pub(super) fn after(&self) -> Result<Resource, Failure> {
+    pub(super) fn after(&self) -> Result<Resource, Stopped> {
         let after = self.step.after.clone();
         after.ok_or_else(|| failure::ours("PlanUnsound", "the step has no desired resource"))
     }
 
     /// Waits until somebody else's write to the resource has ended, or until it is gone.
-    async fn settle(&self, method: Method, own: &mut Own) -> Result<(), Failure> {
+    async fn settle(&self, method: Method, own: &mut Own) -> Result<(), Stopped> {
         let read = self.call(Method::Get)?;
         let mut report = |state: &str| self.waiting(state);
         drive::settle(self.run.client, method, &read, self.deadline, &mut report)
             .await
             .map_err(|error| failure::of_operation(&error, self.is_spot()))?;
-        match method {
-            Method::Delete => own.all(),
-            _ => own.add([]),
+        if method == Method::Delete {
+            own.all();
+        } else {
+            own.add([]);
         }
         Ok(())
     }
 
     /// Does something with a VM.
-    async fn act(&self, action: MachineAction, own: &mut Own) -> Result<(), Failure> {
+    async fn act(&self, action: MachineAction, own: &mut Own) -> Result<(), Stopped> {
         if self.step.kind != ResourceKind::VirtualMachine {
             let message = format!("`{}` is no virtual machine", self.step.id);
             return Err(failure::ours("PlanUnsound", message));
@@ -236,19 +241,11 @@ impl<'a> Performer<'a> {
         for attempt in 1.. {
             let call = self.run.client.machine_call(action, &self.step.id);
             let call = call.map_err(|error| self.failed(&error))?;
-            let error = match self.write(&call).await {
-                Ok(_) => return Ok(()),
-                Err(error) => error,
+            let Err(error) = self.write(&call).await else {
+                return Ok(());
             };
             // A POST is not sent again blindly; whether it had an effect can be seen.
-            let lost = matches!(
-                &error,
-                WriteError::Request(RequestError {
-                    fault: RequestFault::Unanswered { .. },
-                    ..
-                })
-            );
-            if !lost || attempt >= TRIES {
+            if !error.is_open() || attempt >= TRIES {
                 return Err(error.failure(self.is_spot()));
             }
             if self.has_acted(action).await? {
@@ -259,7 +256,7 @@ impl<'a> Performer<'a> {
     }
 
     /// Whether a VM shows that an action was begun.
-    async fn has_acted(&self, action: MachineAction) -> Result<bool, Failure> {
+    async fn has_acted(&self, action: MachineAction) -> Result<bool, Stopped> {
         let power = self.look().await?.and_then(|now| now.live.state.power);
         Ok(match action {
             MachineAction::Deallocate => {

@@ -3,13 +3,17 @@
 
 use std::time::Duration;
 
-use model::plan::{Event, Failure};
+use azure_core::Method;
+use model::{plan::Event, resource::ResourceKind};
 use serde_json::Value;
 
-use super::{failure, step::Performer};
+use super::{
+    failure::{self, Stopped},
+    step::Performer,
+};
 use crate::{
     call::{Call, Reply},
-    error::{ArmError, RequestError},
+    error::{ArmError, RequestError, RequestFault},
     fault::{Retry, classify},
     lro::drive,
 };
@@ -22,7 +26,7 @@ pub(super) enum WriteError {
     /// The request failed.
     Request(RequestError),
     /// The step cannot go on.
-    Step(Failure),
+    Step(Stopped),
 }
 
 impl WriteError {
@@ -34,8 +38,19 @@ impl WriteError {
         }
     }
 
+    /// Whether the write may have been carried out although nobody said so.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Request(error) => match error.arm() {
+                Some(arm) => arm.after_unanswered || matches!(arm.status, 408 | 500..=599),
+                None => matches!(error.fault, RequestFault::Unanswered { .. }),
+            },
+            Self::Step(_) => false,
+        }
+    }
+
     /// The failure of the step.
-    pub(super) fn failure(&self, spot: bool) -> Failure {
+    pub(super) fn failure(&self, spot: bool) -> Stopped {
         match self {
             Self::Request(error) => failure::of_request(error, spot),
             Self::Step(failure) => failure.clone(),
@@ -60,7 +75,7 @@ impl Performer<'_> {
                     let now = self.clock().now();
                     let patience = error
                         .arm()
-                        .map(|arm| self.patience(arm))
+                        .map(|arm| self.patience(call.method, arm))
                         .unwrap_or_default();
                     if now.saturating_sub(begun) + wait > patience || now + wait > self.deadline {
                         return Err(WriteError::Request(error));
@@ -76,12 +91,21 @@ impl Performer<'_> {
     }
 
     /// How long a refusal is waited out: as long as what is in the way usually lasts.
-    fn patience(&self, error: &ArmError) -> Duration {
-        // Our own earlier attempt may be what is in the way: the caller looks.
-        if error.after_unanswered || classify(error, self.is_spot()).retry != Retry::Soon {
+    fn patience(&self, method: Method, error: &ArmError) -> Duration {
+        let code = error.innermost().0.to_lowercase();
+        // The plan's order has made what is referred to; its news may not have spread yet.
+        if code == "parentresourcenotfound" || code == "invalidresourcereference" {
+            return Duration::from_secs(20);
+        }
+        // Our own earlier attempt may be what is in the way of a write that must not happen twice:
+        // the caller looks. Any other write may.
+        let once = self.step.kind == ResourceKind::VirtualMachine && method != Method::Delete;
+        if error.after_unanswered && once {
             return Duration::ZERO;
         }
-        let code = error.innermost().0.to_lowercase();
+        if classify(error, self.is_spot()).retry != Retry::Soon {
+            return Duration::ZERO;
+        }
         let seconds = if code.starts_with("inuse") || code.ends_with("cannotbedeleted") {
             60
         } else if code == "nicreservedforanothervm" {
@@ -125,7 +149,7 @@ impl Performer<'_> {
         &self,
         call: &Call,
         reply: &Reply,
-    ) -> Result<Option<Value>, Failure> {
+    ) -> Result<Option<Value>, Stopped> {
         let mut report = |state: &str| self.waiting(state);
         drive::follow(self.run.client, call, reply, self.deadline, &mut report)
             .await

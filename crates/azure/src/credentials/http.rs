@@ -8,7 +8,7 @@ use azure_core1::{
     cloud::{CloudConfiguration, CustomConfiguration},
     error::ErrorKind,
     http::{
-        AsyncRawResponse, Body, ClientOptions, HttpClient, Method, Request, Transport, Url,
+        AsyncRawResponse, Body, ClientOptions, HttpClient, Request, Transport, Url,
         headers::{HeaderName, HeaderValue, Headers},
     },
 };
@@ -34,14 +34,8 @@ impl IdentityHttp {
 #[async_trait]
 impl HttpClient for IdentityHttp {
     async fn execute_request(&self, request: &Request) -> Result<AsyncRawResponse> {
-        let method = match request.method() {
-            Method::Get => reqwest::Method::GET,
-            Method::Post => reqwest::Method::POST,
-            other => {
-                let message = format!("no credential sends {}", other.as_str());
-                return Err(Error::with_message(ErrorKind::Other, message));
-            }
-        };
+        let method = reqwest::Method::from_bytes(request.method().as_str().as_bytes())
+            .map_err(|error| Error::new(ErrorKind::Other, error))?;
         let Body::Bytes(body) = request.body().clone() else {
             return Err(Error::with_message(
                 ErrorKind::Other,

@@ -450,3 +450,32 @@ async fn a_refused_service_principal_does_not_fall_through_to_somebody_else() {
     assert!(last.reason.contains("AADSTS7000215"), "{}", last.reason);
     assert!(!error.to_string().contains("wrong\n"));
 }
+
+async fn connected(
+    variables: &[(&str, &str)],
+    seen: serde_json::Value,
+) -> std::result::Result<String, String> {
+    let server = Server::script(vec![Act::json(200, &json!({ "value": seen }))]).await;
+    let mut settings = settings(CredentialName::Token, variables);
+    settings
+        .environment
+        .insert("TENSORFORM_ACCESS_TOKEN".to_owned(), "given".to_owned());
+    settings.endpoint = Some(server.url());
+    let client = crate::Client::connect(settings).await;
+    client
+        .map(|client| client.subscription().to_owned())
+        .map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn the_subscription_is_the_environments_or_the_only_one() {
+    let one = json!({"subscriptionId": "a", "displayName": "One"});
+    let two = json!({"subscriptionId": "b", "displayName": "Two"});
+    let named = connected(&[("AZURE_SUBSCRIPTION_ID", "c")], json!([])).await;
+    assert_eq!(named, Ok("c".to_owned()));
+    assert_eq!(connected(&[], json!([one])).await, Ok("a".to_owned()));
+    let error = connected(&[], json!([one, two])).await.expect_err("two");
+    assert!(error.contains("a (One), b (Two)"), "{error}");
+    let error = connected(&[], json!([])).await.expect_err("none");
+    assert!(error.contains("`token` sees no subscription"), "{error}");
+}

@@ -38,16 +38,15 @@ async fn find(
         client.subscription()
     );
     let query = [("api-version", versions::COMPUTE)];
-    let version = match version {
-        Some(version) => version.clone(),
-        None => {
-            // The whole list: asked for one in descending order, the service orders by text.
-            let items = client.list(&path, &query).await?;
-            let names = items.iter().filter_map(|item| item.get("name")?.as_str());
-            match names.max_by(|one, other| compare_versions(one, other)) {
-                Some(newest) => newest.to_owned(),
-                None => return Ok(None),
-            }
+    let version = if let Some(version) = version {
+        version.clone()
+    } else {
+        // The whole list: asked for one in descending order, the service orders by text.
+        let items = client.list(&path, &query).await?;
+        let names = items.iter().filter_map(|item| item.get("name")?.as_str());
+        match names.max_by(|one, other| compare_versions(one, other)) {
+            Some(newest) => newest.to_owned(),
+            None => return Ok(None),
         }
     };
     let call = client.call_at(

@@ -47,69 +47,39 @@ fn reported_errors_are_understood() {
 
 #[test]
 fn meanings_that_share_a_code_are_told_apart() {
-    let check = |status: u16,
-                 code: &str,
-                 message: &str,
-                 kind: FaultKind,
-                 scope: FaultScope,
-                 retry: Retry| {
-        let fault = classify(&error(status, code, message), false);
+    let check = |code: &str, message: &str, expected: (FaultKind, FaultScope, Retry)| {
+        let fault = classify(&error(409, code, message), false);
         assert_eq!(
             (fault.kind, fault.scope, fault.retry),
-            (kind, scope, retry),
+            expected,
             "{message}"
         );
     };
-    use FaultKind as Kind;
-    use FaultScope as Scope;
     let code = "OperationNotAllowed";
-    let quota = "results in exceeding approved standardNDSH100v5Family Cores quota.";
-    check(409, code, quota, Kind::Quota, Scope::Family, Retry::Never);
-    let regional = "results in exceeding approved Total Regional Cores quota.";
+    let conflict = |retry| (FaultKind::Conflict, FaultScope::Resource, retry);
+    let quota = |scope| (FaultKind::Quota, scope, Retry::Never);
+    let of = |name: &str| format!("results in exceeding approved {name} quota.");
     check(
-        409,
         code,
-        regional,
-        Kind::Quota,
-        Scope::Region,
-        Retry::Never,
+        &of("standardNDSH100v5Family Cores"),
+        quota(FaultScope::Family),
     );
-    let spot = "results in exceeding approved LowPriorityCores quota.";
-    check(409, code, spot, Kind::Quota, Scope::Region, Retry::Never);
-    let deleting =
-        "Operation 'startVM' is not allowed on VM 'vm1' since the VM is marked for deletion.";
-    check(
-        409,
-        code,
-        deleting,
-        Kind::Conflict,
-        Scope::Resource,
-        Retry::Soon,
-    );
+    check(code, &of("Total Regional Cores"), quota(FaultScope::Region));
+    check(code, &of("LowPriorityCores"), quota(FaultScope::Region));
+    let deleting = "Operation 'startVM' is not allowed since the VM is marked for deletion.";
+    check(code, deleting, conflict(Retry::Soon));
     let resize = "Unable to resize the VM 'vm1' because the requested size is not available in the current hardware cluster.";
+    check(code, resize, conflict(Retry::AfterDeallocate));
+    check(code, "VM is generalized", conflict(Retry::Never));
     check(
-        409,
-        code,
-        resize,
-        Kind::Conflict,
-        Scope::Resource,
-        Retry::AfterDeallocate,
-    );
-    check(
-        409,
-        code,
-        "VM is generalized",
-        Kind::Conflict,
-        Scope::Resource,
-        Retry::Never,
-    );
-    check(
-        400,
         "Conflict",
         "The disk access is being created",
-        Kind::Conflict,
-        Scope::Resource,
-        Retry::Soon,
+        conflict(Retry::Soon),
+    );
+    check(
+        "Conflict",
+        "the disk is attached to a running VM",
+        conflict(Retry::AfterDeallocate),
     );
 }
 

@@ -182,9 +182,8 @@ impl Operation {
             let body = Some(&reply.body).filter(|body| !body.is_null()).cloned();
             return self.after_success(body);
         }
-        match address(reply, "location") {
-            Ok(Some(url)) => self.style = Style::Location(url),
-            Ok(None) | Err(_) => {}
+        if let Ok(Some(url)) = address(reply, "location") {
+            self.style = Style::Location(url);
         }
         self.wait("InProgress", reply.retry_after())
     }
@@ -192,14 +191,12 @@ impl Operation {
     /// The operation says it is done. After a PUT or PATCH the resource has the last word: it may
     /// still say that it is being changed.
     fn after_success(&mut self, body: Option<Value>) -> Poll {
-        match self.method {
-            Method::Put | Method::Patch => {
-                self.style = Style::Resource;
-                self.waits = 0;
-                self.ask_resource("Succeeded")
-            }
-            _ => Poll::Done(body),
+        if !matches!(self.method, Method::Put | Method::Patch) {
+            return Poll::Done(body);
         }
+        self.style = Style::Resource;
+        self.waits = 0;
+        self.ask_resource("Succeeded")
     }
 
     fn after_resource(&mut self, reply: &Reply) -> Poll {
@@ -273,11 +270,12 @@ impl Operation {
         }
         self.absences += 1;
         if self.absences >= ABSENCES {
-            let mut error = arm.clone();
-            error.code = "ResourceVanished".to_owned();
-            error.message = "the resource was written and is absent now".to_owned();
-            error.details.clear();
-            return Poll::Failed(Box::new(error));
+            return Poll::Failed(Box::new(ArmError {
+                code: "ResourceVanished".to_owned(),
+                message: "the resource was written and is absent now".to_owned(),
+                details: Vec::new(),
+                ..arm.clone()
+            }));
         }
         let after = Duration::from_secs(1 << self.absences.min(6));
         Poll::Wait {

@@ -15,6 +15,8 @@ use crate::{
 const STATUS: &str = "https://arm.test/operations/1";
 const RESOURCE: &str = "https://arm.test/vm";
 
+type Answer = Result<Reply, RequestError>;
+
 fn url(text: &str) -> Url {
     Url::parse(text).expect("a url")
 }
@@ -31,7 +33,7 @@ fn reply(status: u16, headers: &[(&'static str, &str)], body: Value) -> Reply {
     }
 }
 
-fn refused(status: u16, code: &str) -> Result<Reply, RequestError> {
+fn refused(status: u16, code: &str) -> Answer {
     Err(RequestError {
         method: "GET".to_owned(),
         target: "/x".to_owned(),
@@ -43,13 +45,17 @@ fn refused(status: u16, code: &str) -> Result<Reply, RequestError> {
     })
 }
 
-fn state(word: &str) -> Result<Reply, RequestError> {
-    Ok(reply(200, &[], json!({ "status": word })))
+#[expect(clippy::unnecessary_wraps, reason = "answers to polls are results")]
+fn answered(body: Value) -> Answer {
+    Ok(reply(200, &[], body))
 }
 
-fn resource(word: &str) -> Result<Reply, RequestError> {
-    let body = json!({"properties": {"provisioningState": word}});
-    Ok(reply(200, &[], body))
+fn state(word: &str) -> Answer {
+    answered(json!({ "status": word }))
+}
+
+fn resource(word: &str) -> Answer {
+    answered(json!({"properties": {"provisioningState": word}}))
 }
 
 fn begin(method: Method, first: &Reply) -> (Operation, Poll) {

@@ -53,10 +53,10 @@ impl World {
             .split('&')
             .find_map(|pair| pair.strip_prefix("skip=")?.parse().ok())
             .unwrap_or(0);
-        let page = if self.page == 0 {
-            usize::MAX
-        } else {
-            self.page
+        let page = match (self.page, path.ends_with("/resources")) {
+            (0, _) => usize::MAX,
+            (_, true) => 1_000,
+            (page, false) => page,
         };
         let mut body = json!({"value": items.iter().skip(skip).take(page).collect::<Vec<_>>()});
         if items.len() > skip.saturating_add(page) {
@@ -318,7 +318,7 @@ async fn a_thousand_machines_cost_pages() {
     world
         .collections
         .remove(&format!("{GROUP}/providers/Microsoft.Compute/virtualMachines").to_lowercase());
-    let mut views = Vec::new();
+    let (mut views, mut tagged) = (Vec::new(), Vec::new());
     for index in 0..1_000 {
         let body = machine(
             "rg",
@@ -326,11 +326,17 @@ async fn a_thousand_machines_cost_pages() {
             &tags(&format!("pool.p[{index}].vm")),
         );
         views.push(view(&body, &["PowerState/running"]));
+        tagged.push(json!({"id": body["id"]}));
+        tagged
+            .push(json!({"id": body.pointer("/properties/storageProfile/osDisk/managedDisk/id")}));
         world.put("rg", "Microsoft.Compute/virtualMachines", body);
     }
     world.collections.insert("views".to_owned(), views);
+    world.collections.insert("tagged".to_owned(), tagged);
     let (live, server) = world.read(&scope()).await;
-    assert_eq!(server.seen().len(), 47);
+    // Twenty pages of machines and twenty of their states; two of what is tagged, since OS disks
+    // carry copies of tags; the group, and one list of each of five kinds.
+    assert_eq!(server.seen().len(), 48);
     let running = live
         .resources
         .iter()

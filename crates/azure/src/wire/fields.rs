@@ -13,7 +13,7 @@ fn name(pointer: &str) -> String {
 }
 
 /// A value that we cannot express.
-pub(super) fn unsupported(pointer: &str, found: impl ToString) -> DecodeError {
+pub(super) fn unsupported(pointer: &str, found: &(impl ToString + ?Sized)) -> DecodeError {
     DecodeError::Unsupported {
         member: name(pointer),
         found: found.to_string(),

@@ -16,6 +16,8 @@ mod subnet;
 mod virtual_machine;
 mod virtual_network;
 
+mod request;
+
 pub(crate) mod patch;
 pub(crate) mod state;
 

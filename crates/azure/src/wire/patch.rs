@@ -9,7 +9,7 @@ use model::{
 };
 use serde_json::{Value, json};
 
-use super::{EncodeError, encode, fields, set_tags, tags_of};
+use super::{EncodeError, encode, fields, request::as_request, set_tags, tags_of};
 
 /// One write that is part of a change.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,25 +21,6 @@ pub(crate) enum Change {
     /// A PATCH of the VM's OS disk, which is a resource of its own.
     PatchDisk(ArmId, Value),
 }
-
-/// Members of network answers that a request must not have, wherever they stand.
-const READ_ONLY: [&str; 15] = [
-    "provisioningState",
-    "resourceGuid",
-    "etag",
-    "type",
-    "ipConfigurations",
-    "ipConfigurationProfiles",
-    "ipConfiguration",
-    "privateEndpoints",
-    "resourceNavigationLinks",
-    "serviceAssociationLinks",
-    "interfaceEndpoints",
-    "purpose",
-    "defaultSecurityRules",
-    "networkInterfaces",
-    "flowLogs",
-];
 
 /// The body that writes all of `after` over the live resource. Foreign tags stay, a network keeps
 /// its subnets, a VM keeps its interface, its disk and its identity.
@@ -113,19 +94,7 @@ fn unchangeable(attributes: &[String]) -> EncodeError {
 /// The live body with the listed attributes changed and without what a request must not have.
 fn over_live(after: &Resource, attributes: &[String], live: &Value) -> Result<Value, EncodeError> {
     let encoded = encode(after)?;
-    let mut body = live.clone();
-    strip(&mut body);
-    for member in ["id", "name", "systemData", "managedBy"] {
-        remove(&mut body, member);
-    }
-    // Under these two, `subnets` only says who refers to the resource.
-    if matches!(
-        after.kind(),
-        ResourceKind::NetworkSecurityGroup | ResourceKind::NatGateway
-    ) && let Some(properties) = body.get_mut("properties")
-    {
-        remove(properties, "subnets");
-    }
+    let mut body = as_request(after.kind(), live);
     for attribute in attributes {
         let place = place_of(after.kind(), attribute)
             .ok_or_else(|| unchangeable(std::slice::from_ref(attribute)))?;
@@ -214,24 +183,13 @@ fn set_property(body: &mut Value, member: &str, value: Option<Value>) {
     }
 }
 
-fn strip(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|name, _| !READ_ONLY.contains(&name.as_str()));
-            members.values_mut().for_each(strip);
-        }
-        Value::Array(items) => items.iter_mut().for_each(strip),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 /// The PATCH of a disk. `prefix` stands before the attributes of an OS disk.
 fn disk_patch(attributes: &[String], prefix: &str, encoded: &Value) -> Result<Value, EncodeError> {
     let mut body = json!({});
     for attribute in attributes {
         match attribute.strip_prefix(prefix).unwrap_or(attribute) {
             "size_gb" => {
-                body["properties"]["diskSizeGB"] = encoded["properties"]["diskSizeGB"].clone()
+                body["properties"]["diskSizeGB"] = encoded["properties"]["diskSizeGB"].clone();
             }
             "disk_type" => body["sku"] = encoded["sku"].clone(),
             _ => return Err(unchangeable(std::slice::from_ref(attribute))),
@@ -291,10 +249,10 @@ fn machine_changes(
         match attribute.as_str() {
             "size" => {
                 properties["hardwareProfile"]["vmSize"] =
-                    encoded["properties"]["hardwareProfile"]["vmSize"].clone()
+                    encoded["properties"]["hardwareProfile"]["vmSize"].clone();
             }
             "priority.max_price" => {
-                properties["billingProfile"] = encoded["properties"]["billingProfile"].clone()
+                properties["billingProfile"] = encoded["properties"]["billingProfile"].clone();
             }
             "os_disk.size_gb" | "os_disk.disk_type" => disk_attributes.push(attribute.clone()),
             "os_disk.delete_with_vm" => {
@@ -307,11 +265,8 @@ fn machine_changes(
                 properties["storageProfile"]["osDisk"] = disk;
             }
             "network.delete_with_vm" => {
-                let goes = match &after.properties {
-                    Properties::VirtualMachine(machine) => machine.network.delete_with_vm,
-                    _ => false,
-                };
-                let option = if goes { "Delete" } else { "Detach" };
+                let place = "/properties/networkProfile/networkInterfaceConfigurations/0/properties/deleteOption";
+                let option = fields::text(&encoded, place).unwrap_or("Detach");
                 properties["networkProfile"] =
                     json!({ "networkInterfaces": interfaces(live, Some(option)) });
             }

@@ -39,7 +39,7 @@ pub(super) fn decode(body: &Value) -> Result<Subnet, DecodeError> {
         (None, 0) => required(body, PREFIX)?,
         (None, _) => {
             let found = body.pointer(PREFIXES).cloned().unwrap_or_default();
-            return Err(unsupported(PREFIXES, found));
+            return Err(unsupported(PREFIXES, &found));
         }
     };
     Ok(Subnet {

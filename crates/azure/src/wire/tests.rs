@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::{
     DecodeError, EncodeError, VmDisks, decode, decode_with, encode, patch, patch::Change, state,
+    virtual_machine::asked_name,
 };
 
 /// A recorded answer; each file names where it comes from.
@@ -190,51 +191,74 @@ fn machine() -> impl Strategy<Value = VirtualMachine> {
     )
 }
 
-fn properties() -> impl Strategy<Value = Properties> {
-    let network = (region(), proptest::collection::btree_set(cidr(), 1..3)).prop_map(
+fn network() -> impl Strategy<Value = Properties> {
+    (region(), proptest::collection::btree_set(cidr(), 1..3)).prop_map(
         |(location, address_space)| {
             Properties::VirtualNetwork(VirtualNetwork {
                 location,
                 address_space,
             })
         },
-    );
-    let subnet = (
-        cidr(),
-        any::<bool>(),
-        proptest::option::of(id("Microsoft.Network/networkSecurityGroups")),
-        proptest::option::of(id("Microsoft.Network/natGateways")),
     )
-        .prop_map(
-            |(address_prefix, default_outbound_access, network_security_group, nat_gateway)| {
-                Properties::Subnet(Subnet {
-                    address_prefix,
-                    default_outbound_access,
-                    network_security_group,
-                    nat_gateway,
-                })
-            },
-        );
-    let group = (
-        region(),
-        proptest::collection::btree_map(name(), rule(), 0..4),
-    )
-        .prop_map(|(location, rules)| {
-            Properties::NetworkSecurityGroup(NetworkSecurityGroup { location, rules })
-        });
-    let gateway = (
-        region(),
-        proptest::collection::btree_set(id("Microsoft.Network/publicIPAddresses"), 0..3),
-        4_u32..=120,
-    )
-        .prop_map(|(location, public_ips, idle_timeout_minutes)| {
-            Properties::NatGateway(NatGateway {
-                location,
-                public_ips,
-                idle_timeout_minutes,
+}
+
+fn subnet() -> impl Strategy<Value = Properties> {
+    let group = proptest::option::of(id("Microsoft.Network/networkSecurityGroups"));
+    let gateway = proptest::option::of(id("Microsoft.Network/natGateways"));
+    (cidr(), any::<bool>(), group, gateway).prop_map(
+        |(address_prefix, default_outbound_access, network_security_group, nat_gateway)| {
+            Properties::Subnet(Subnet {
+                address_prefix,
+                default_outbound_access,
+                network_security_group,
+                nat_gateway,
             })
-        });
-    let disk = (region(), zones(), disk_type(), 1_u32..32768).prop_map(
+        },
+    )
+}
+
+fn security_group() -> impl Strategy<Value = Properties> {
+    let rules = proptest::collection::btree_map(name(), rule(), 0..4);
+    (region(), rules).prop_map(|(location, rules)| {
+        Properties::NetworkSecurityGroup(NetworkSecurityGroup { location, rules })
+    })
+}
+
+fn gateway() -> impl Strategy<Value = Properties> {
+    let addresses =
+        proptest::collection::btree_set(id("Microsoft.Network/publicIPAddresses"), 0..3);
+    (region(), addresses, 4_u32..=120).prop_map(|(location, public_ips, idle_timeout_minutes)| {
+        Properties::NatGateway(NatGateway {
+            location,
+            public_ips,
+            idle_timeout_minutes,
+        })
+    })
+}
+
+fn address() -> impl Strategy<Value = Properties> {
+    let allocation = prop_oneof![Just("Static"), Just("Dynamic")];
+    (region(), allocation).prop_map(|(location, allocation)| {
+        Properties::PublicIpAddress(PublicIpAddress {
+            location,
+            sku: "Standard".into(),
+            allocation: allocation.into(),
+        })
+    })
+}
+
+fn key() -> impl Strategy<Value = Properties> {
+    (region(), keys()).prop_map(|(location, keys)| {
+        let public_key = Known::Value(keys.into_iter().next().unwrap_or_default());
+        Properties::SshPublicKey(SshPublicKey {
+            location,
+            public_key,
+        })
+    })
+}
+
+fn disk() -> impl Strategy<Value = Properties> {
+    (region(), zones(), disk_type(), 1_u32..32768).prop_map(
         |(location, zones, disk_type, size_gb)| {
             Properties::Disk(Disk {
                 location,
@@ -243,32 +267,19 @@ fn properties() -> impl Strategy<Value = Properties> {
                 size_gb,
             })
         },
-    );
-    let key = (region(), keys()).prop_map(|(location, keys)| {
-        let public_key = Known::Value(keys.into_iter().next().unwrap_or_default());
-        Properties::SshPublicKey(SshPublicKey {
-            location,
-            public_key,
-        })
-    });
-    let address = (region(), prop_oneof![Just("Static"), Just("Dynamic")]).prop_map(
-        |(location, allocation)| {
-            Properties::PublicIpAddress(PublicIpAddress {
-                location,
-                sku: "Standard".into(),
-                allocation: allocation.into(),
-            })
-        },
-    );
+    )
+}
+
+fn properties() -> impl Strategy<Value = Properties> {
     prop_oneof![
         region().prop_map(|location| Properties::ResourceGroup(ResourceGroup { location })),
-        network,
-        subnet,
-        group,
-        address,
-        gateway,
-        key,
-        disk,
+        network(),
+        subnet(),
+        security_group(),
+        address(),
+        gateway(),
+        key(),
+        disk(),
         machine().prop_map(|machine| Properties::VirtualMachine(Box::new(machine))),
     ]
 }
@@ -330,9 +341,11 @@ proptest! {
         let mut expected = machine;
         expected.network.subnet = None;
         expected.network.accelerated = None;
+        expected.network.name = asked_name(&expected.network.name).to_owned();
         let expected = Resource { properties: Properties::VirtualMachine(Box::new(expected)), ..resource };
         prop_assert_eq!(decode(ResourceKind::VirtualMachine, &body), Ok(expected));
     }
 }
 
 mod cases;
+mod changes;

@@ -30,8 +30,6 @@ use crate::{
     testing::{Act, Seen, Server},
 };
 
-type Hook = dyn Fn(&Seen, usize) -> Option<Act> + Send + Sync;
-
 /// What exists, by lower-case path.
 #[derive(Default)]
 pub(super) struct State {
@@ -56,7 +54,7 @@ impl World {
         hook: impl Fn(&Seen, usize) -> Option<Act> + Send + Sync + 'static,
     ) -> Self {
         let state: Arc<Mutex<State>> = Arc::default();
-        let (shared, hook) = (Arc::clone(&state), Box::new(hook) as Box<Hook>);
+        let shared = Arc::clone(&state);
         let counter = std::sync::atomic::AtomicUsize::new(0);
         let server = Server::start(move |seen| {
             let count = counter.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
@@ -78,7 +76,7 @@ impl World {
     /// Puts a resource there.
     pub(super) fn put(&self, id: &ArmId, body: Value) {
         let mut state = self.state.lock().expect("no thread panics");
-        state.store(&id.key().to_owned(), body);
+        state.store(id.key(), body);
     }
 
     /// A resource's body.

@@ -24,6 +24,7 @@ use super::super::{
     },
 };
 
+const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
 const OS_DISK: &str = "/properties/storageProfile/osDisk";
 const OS_DISK_TYPE: &str = "/properties/storageProfile/osDisk/managedDisk/storageAccountType";
 const OS_DISK_SIZE: &str = "/properties/storageProfile/osDisk/diskSizeGB";
@@ -185,7 +186,6 @@ fn network(body: &Value) -> Result<NetworkInterface, DecodeError> {
             delete_with_vm: goes_with_vm(configuration, "/properties/deleteOption"),
         });
     }
-    const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
     let is_primary = |interface: &&Value| {
         interface
             .pointer("/properties/primary")
@@ -199,11 +199,24 @@ fn network(body: &Value) -> Result<NetworkInterface, DecodeError> {
         return no_interface(body);
     };
     Ok(NetworkInterface {
-        name: required_id(interface, "/id")?.name().to_owned(),
+        name: asked_name(required_id(interface, "/id")?.name()).to_owned(),
         subnet: None,
         accelerated: None,
         delete_with_vm: goes_with_vm(interface, "/properties/deleteOption"),
     })
+}
+
+/// The name that was asked for. Azure puts eight hexadecimal digits behind the names of
+/// interfaces that it makes from a configuration.
+pub(in crate::wire) fn asked_name(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((asked, suffix))
+            if suffix.len() == 8 && suffix.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+        {
+            asked
+        }
+        _ => name,
+    }
 }
 
 /// A machine whose creation failed or goes on has no interface yet; any other has one.

@@ -9,3 +9,6 @@ mod encode;
 pub(super) use self::{decode::decode, encode::encode};
 
 pub(crate) use self::decode::{VmDisks, os_disk_id};
+
+#[cfg(test)]
+pub(super) use self::decode::asked_name;

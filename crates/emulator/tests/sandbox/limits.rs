@@ -105,89 +105,78 @@ async fn spot_has_a_quota_of_its_own() {
     );
 }
 
+/// Tries to make a VM of this size in these zones.
+async fn try_size(rig: &Rig, subnet: &str, name: &str, zones: &[&str]) -> Reply {
+    let mut body = machine(name, subnet);
+    if !zones.is_empty() {
+        set(&mut body, "/zones", json!(zones));
+    }
+    rig.put(&vm("vm1"), body).await
+}
+
 #[tokio::test]
-async fn sizes_must_be_known_offered_and_unrestricted() {
+async fn sizes_and_zones_must_be_known() {
     let rig = Rig::new().await;
     let subnet = rig.ground().await;
-    let try_size = async |name: &str, zones: Value| {
-        let mut body = machine(name, &subnet);
-        if !zones.is_null() {
-            body.as_object_mut()
-                .expect("an object")
-                .insert("zones".to_owned(), zones);
-        }
-        rig.put(&vm("vm1"), body).await
-    };
-    let unknown = try_size("Standard_D4s_v55", Value::Null).await.expect(400);
+    let unknown = try_size(&rig, &subnet, "Standard_D4s_v55", &[]).await;
+    let unknown = unknown.expect(400);
     assert_eq!(unknown.code(), "InvalidParameter");
     let message = unknown.text("/error/message");
-    assert!(
-        message.starts_with("The value Standard_D4s_v55 provided for the VM size is not valid."),
-        "{message}"
-    );
-    let zone = try_size("Standard_D4s_v5", json!(["9"])).await.expect(400);
-    assert_eq!(zone.code(), "InvalidAvailabilityZone");
-    let zones = try_size("Standard_D4s_v5", json!(["1", "2"]))
-        .await
-        .expect(400);
-    assert_eq!(zones.code(), "InvalidParameter");
+    let start = "The value Standard_D4s_v55 provided for the VM size is not valid.";
+    assert!(message.starts_with(start), "{message}");
+    for (zones, code) in [
+        (&["9"][..], "InvalidAvailabilityZone"),
+        (&["1", "2"], "InvalidParameter"),
+    ] {
+        let refused = try_size(&rig, &subnet, "Standard_D4s_v5", zones).await;
+        assert_eq!(refused.expect(400).code(), code);
+    }
+}
+
+#[tokio::test]
+async fn sizes_can_be_restricted_for_a_subscription() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
     let restrictions = format!("/sandbox/restrictions/{SUBSCRIPTION}/eastus");
-    rig.put(
-        &restrictions,
-        json!([
-            {"size": "Standard_D4s_v5", "zones": ["1"]},
-            {"size": "Standard_D8s_v5"},
-        ]),
-    )
-    .await
-    .expect(204);
-    let zonal = try_size("Standard_D4s_v5", json!(["1"])).await.expect(409);
+    let list = json!([{"size": "Standard_D4s_v5", "zones": ["1"]}, {"size": "Standard_D8s_v5"}]);
+    rig.put(&restrictions, list).await.expect(204);
+    let zonal = try_size(&rig, &subnet, "Standard_D4s_v5", &["1"]).await;
+    let zonal = zonal.expect(409);
     assert_eq!(zonal.code(), "SkuNotAvailable");
-    assert!(
-        zonal.text("/error/message").contains("zones '1'"),
-        "{}",
-        zonal.body
-    );
-    let whole = try_size("Standard_D8s_v5", Value::Null).await.expect(409);
-    assert!(
-        whole
-            .text("/error/message")
-            .contains("Capacity Restrictions: Standard_D8s_v5"),
-        "{}",
-        whole.body
-    );
+    let message = zonal.text("/error/message");
+    assert!(message.contains("zones '1'"), "{message}");
+    let whole = try_size(&rig, &subnet, "Standard_D8s_v5", &[]).await;
+    let whole = whole.expect(409);
+    let message = whole.text("/error/message");
+    let part = "Capacity Restrictions: Standard_D8s_v5";
+    assert!(message.contains(part), "{message}");
     let filter = "skus?$filter=location%20eq%20'eastus'";
-    let skus = rig
-        .get(&everywhere("Microsoft.Compute", filter, "2021-07-01"))
-        .await
-        .expect(200);
+    let skus = everywhere("Microsoft.Compute", filter, "2021-07-01");
+    let skus = rig.get(&skus).await.expect(200);
     let sku = |name: &str| {
-        let found = skus
-            .items()
-            .iter()
-            .find(|sku| sku.get("name") == Some(&json!(name)));
-        found.cloned().unwrap_or_default()
+        let named = |sku: &&Value| sku.get("name") == Some(&json!(name));
+        skus.items().iter().find(named).cloned().unwrap_or_default()
     };
-    assert_eq!(
-        sku("Standard_D8s_v5").pointer("/restrictions/0/type"),
-        Some(&json!("Location"))
-    );
-    let zonal = sku("Standard_D4s_v5");
-    assert_eq!(
-        zonal.pointer("/restrictions/0/restrictionInfo/zones"),
-        Some(&json!(["1"]))
-    );
-    assert_eq!(
-        zonal.pointer("/restrictions/0/reasonCode"),
-        Some(&json!("NotAvailableForSubscription"))
-    );
-    assert_eq!(zonal.get("family"), Some(&json!("standardDSv5Family")));
-    assert_eq!(
-        sku("Standard_D16s_v5").get("restrictions"),
-        Some(&json!([]))
-    );
+    for (name, place, value) in [
+        ("Standard_D8s_v5", "/restrictions/0/type", json!("Location")),
+        (
+            "Standard_D4s_v5",
+            "/restrictions/0/restrictionInfo/zones",
+            json!(["1"]),
+        ),
+        (
+            "Standard_D4s_v5",
+            "/restrictions/0/reasonCode",
+            json!("NotAvailableForSubscription"),
+        ),
+        ("Standard_D4s_v5", "/family", json!("standardDSv5Family")),
+        ("Standard_D16s_v5", "/restrictions", json!([])),
+    ] {
+        assert_eq!(sku(name).pointer(place), Some(&value), "{name} {place}");
+    }
     rig.put(&restrictions, json!([])).await.expect(204);
-    try_size("Standard_D4s_v5", json!(["1"])).await.expect(201);
+    let made = try_size(&rig, &subnet, "Standard_D4s_v5", &["1"]).await;
+    made.expect(201);
 }
 
 #[tokio::test]
@@ -240,6 +229,12 @@ async fn images_must_exist_and_boot_on_the_size() {
             refused.body
         );
     }
+}
+
+#[tokio::test]
+async fn disks_and_plans_must_fit_the_image() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
     let mut small = machine("Standard_D4s_v5", &subnet);
     set(
         &mut small,

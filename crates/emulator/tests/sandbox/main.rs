@@ -27,3 +27,5 @@ mod faults;
 mod throttling;
 
 mod identity;
+
+mod durability;

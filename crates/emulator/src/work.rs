@@ -106,6 +106,14 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 resource.set_state("Failed");
                 resource.operation = None;
             });
+            // The parent that the deletion kept busy is free again.
+            if let Some(parent) = target.parent() {
+                world.change(&parent, |parent| {
+                    if parent.operation.as_deref() == Some(&operation.id) {
+                        parent.operation = None;
+                    }
+                });
+            }
         }
         Work::DeleteGroup => {
             if let (Some(subscription), group) = (target.subscription(), target.name())

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
 
 /// Provision AI workloads on Azure virtual machines from one short YAML spec.
 ///
@@ -24,6 +24,30 @@ pub(crate) struct Arguments {
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// Reads the command line.
+    ///
+    /// # Errors
+    /// It is wrong; or help, or the version, is asked for.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let arguments = Self::try_parse()?;
+        // `sandbox serve` takes these options as well, so they cannot simply require `--sandbox`.
+        let served = matches!(arguments.command, Command::Sandbox(_));
+        let Global {
+            sandbox,
+            speed,
+            faults,
+            ..
+        } = &arguments.global;
+        if !served && sandbox.is_none() && (speed.is_some() || faults.is_some()) {
+            let message =
+                "`--speed` and `--faults` are options of the sandbox: pass `--sandbox` too";
+            return Err(Self::command().error(ErrorKind::MissingRequiredArgument, message));
+        }
+        Ok(arguments)
+    }
 }
 
 /// Options of every command.
@@ -102,23 +126,11 @@ pub(crate) struct Global {
         env = "TENSORFORM_SANDBOX"
     )]
     pub(crate) sandbox: Option<PathBuf>,
-    /// Run the sandbox's clock N times as fast as time [default: 1000]
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        requires = "sandbox",
-        env = "TENSORFORM_SPEED"
-    )]
+    /// Run the sandbox's clock N times as fast as time [default: 1000, and 1 where it is served]
+    #[arg(long, global = true, value_name = "N", env = "TENSORFORM_SPEED")]
     pub(crate) speed: Option<u32>,
     /// Let the sandbox fail as FILE says
-    #[arg(
-        long,
-        global = true,
-        value_name = "FILE",
-        requires = "sandbox",
-        env = "TENSORFORM_FAULTS"
-    )]
+    #[arg(long, global = true, value_name = "FILE", env = "TENSORFORM_FAULTS")]
     pub(crate) faults: Option<PathBuf>,
     /// Colour the output
     #[arg(
@@ -385,17 +397,6 @@ pub(crate) struct Serve {
     /// Keep the world in DIR
     #[arg(long, value_name = "DIR", default_value = ".tensorform/sandbox")]
     pub(crate) state: PathBuf,
-    /// Fail as FILE says
-    #[arg(long = "faults", value_name = "FILE", id = "serve_faults")]
-    pub(crate) faults: Option<PathBuf>,
-    /// Run the clock N times as fast as time
-    #[arg(
-        long = "speed",
-        value_name = "N",
-        default_value_t = 1,
-        id = "serve_speed"
-    )]
-    pub(crate) speed: u32,
 }
 
 /// Arguments of `schema`.
@@ -419,4 +420,14 @@ pub(crate) struct Man {
     /// Write a page for each command into DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_do_not_contradict_each_other() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -31,15 +31,13 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::{app::App, args::Arguments, exit::Exit};
 
 /// The version that plans and documents carry.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => {
             // A reader that went away is no error of ours.

@@ -11,12 +11,16 @@ use crate::{
     world,
 };
 
+/// The speed of a sandbox that others use, unless somebody says.
+const AS_FAST_AS_AZURE: u32 = 1;
+
 /// Serves.
 pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let SandboxCommand::Serve(arguments) = &arguments.command;
     let folder = arguments.state.display();
-    let faults = world::faults(arguments.faults.as_deref())?;
-    let speed = world::speed(f64::from(arguments.speed))?;
+    let faults = world::faults(app.global.faults.as_deref())?;
+    let times = app.global.speed.unwrap_or(AS_FAST_AS_AZURE);
+    let speed = world::speed(f64::from(times))?;
     let kept = match world::open(&arguments.state)? {
         Opened::Serve(kept) => kept,
         Opened::Connect(endpoint) => {
@@ -40,8 +44,7 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
         ));
     } else {
         app.output.data(&format!(
-            "sandbox at {endpoint}, world in {folder}, {} times as fast as Azure\n",
-            arguments.speed
+            "sandbox at {endpoint}, world in {folder}, {times} times as fast as Azure\n"
         ));
         app.output.note(&format!(
             "in another terminal: tensorform --sandbox={folder} plan\n\

@@ -1,7 +1,7 @@
 //! Sends one write: recorded before it goes, repeated while Azure is busy with the same resource,
 //! followed to its end.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use azure_core::Method;
 use model::{plan::Event, resource::ResourceKind};
@@ -41,10 +41,7 @@ impl WriteError {
     /// Whether the write may have been carried out although nobody said so.
     pub(super) fn is_open(&self) -> bool {
         match self {
-            Self::Request(error) => match error.arm() {
-                Some(arm) => arm.after_unanswered || matches!(arm.status, 408 | 500..=599),
-                None => matches!(error.fault, RequestFault::Unanswered { .. }),
-            },
+            Self::Request(error) => may_have_been_done(error),
             Self::Step(_) => false,
         }
     }
@@ -58,6 +55,17 @@ impl WriteError {
     }
 }
 
+/// Whether a request may have been carried out although it was not answered well.
+fn may_have_been_done(error: &RequestError) -> bool {
+    match error.arm() {
+        Some(arm) => arm.after_unanswered || matches!(arm.status, 408 | 500..=599),
+        None => matches!(
+            error.fault,
+            RequestFault::Unanswered { .. } | RequestFault::Unreadable(_)
+        ),
+    }
+}
+
 impl Performer<'_> {
     /// Sends a write until Azure accepts or refuses it.
     pub(super) async fn send_write(&self, call: &Call) -> Result<Reply, WriteError> {
@@ -66,7 +74,9 @@ impl Performer<'_> {
         let mut wait = Duration::from_secs(1);
         loop {
             self.announce(&call)?;
-            match self.run.client.send(&call).await {
+            let sent = self.run.client.send(&call).await;
+            self.discount(&sent);
+            match sent {
                 Ok(reply) => {
                     self.accept(&reply);
                     return Ok(reply);
@@ -132,10 +142,17 @@ impl Performer<'_> {
         self.run
             .emit(&event)
             .map_err(|error| WriteError::Step(failure::journal(&error)))?;
-        self.run
-            .writes
-            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.run.writes.fetch_add(1, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Takes a write out of the count that certainly had no effect: a refused one changes nothing.
+    fn discount(&self, sent: &Result<Reply, RequestError>) {
+        if let Err(error) = sent
+            && !may_have_been_done(error)
+        {
+            self.run.writes.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// Sends a write and follows it to its end.

@@ -122,7 +122,7 @@ pub struct Failure {
 pub struct Outcome {
     /// Every step that writes, in the order of the plan.
     pub steps: Vec<(Address, Action, Ending)>,
-    /// Writes that were sent.
+    /// Writes that Azure accepted, or may have carried out without an answer.
     pub writes: u64,
     /// Whether somebody interrupted the run.
     pub interrupted: bool,

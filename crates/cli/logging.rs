@@ -9,10 +9,11 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-use crate::args::{Global, LogFormat};
+use crate::{app::App, args::LogFormat};
 
 /// Starts logging as the options say.
-pub(crate) fn start(global: &Global) {
+pub(crate) fn start(app: &App) {
+    let global = &app.global;
     let level = match global.verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::from_level(Level::INFO),
@@ -21,6 +22,7 @@ pub(crate) fn start(global: &Global) {
     };
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
+        .with_ansi(app.output.stderr.color)
         .with_target(global.verbose > 1);
     // Only our own crates speak below WARN: what others print at DEBUG is theirs to answer for.
     let ours = filter_fn(|metadata| {

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         }
     };
     let app = App::new(arguments.global);
-    logging::start(&app.global);
+    logging::start(&app);
     match commands::run(&app, arguments.command) {
         Ok(exit) => exit.into(),
         Err(stop) => app.report(stop).into(),

@@ -20,7 +20,7 @@ use crate::{
     call::{Call, MachineAction, Reply},
     clock::Clock,
     error::RequestError,
-    lro::drive,
+    lro::drive::{self, OperationError},
     read::one::{Now, read_one},
 };
 
@@ -36,6 +36,13 @@ pub(super) struct Performer<'a> {
     begun: Duration,
     /// When the step must have ended.
     pub(super) deadline: Duration,
+}
+
+/// How somebody else's write must end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    Well,
+    Anyhow,
 }
 
 /// What the step itself has changed: differences there are no surprise.
@@ -104,7 +111,8 @@ impl<'a> Performer<'a> {
 
     async fn operations(&self) -> Result<(), Stopped> {
         let mut own = Own::default();
-        for operation in &self.step.operations {
+        let mut operations = self.step.operations.iter().peekable();
+        while let Some(operation) = operations.next() {
             match operation {
                 Operation::Create => self.create(&mut own).await?,
                 Operation::Put => self.put(&mut own).await?,
@@ -112,8 +120,14 @@ impl<'a> Performer<'a> {
                 Operation::MergeTags { set, remove } => {
                     self.merge_tags(set, remove, &mut own).await?;
                 }
-                Operation::Settle => self.settle(Method::Put, &mut own).await?,
-                Operation::AwaitGone => self.settle(Method::Delete, &mut own).await?,
+                // What is to be deleted may settle badly.
+                Operation::Settle if operations.peek() == Some(&&Operation::Delete) => {
+                    self.settle(Method::Put, Settled::Anyhow, &mut own).await?;
+                }
+                Operation::Settle => self.settle(Method::Put, Settled::Well, &mut own).await?,
+                Operation::AwaitGone => {
+                    self.settle(Method::Delete, Settled::Well, &mut own).await?;
+                }
                 Operation::Deallocate => self.act(MachineAction::Deallocate, &mut own).await?,
                 Operation::Start => self.act(MachineAction::Start, &mut own).await?,
                 Operation::Reapply => self.act(MachineAction::Reapply, &mut own).await?,
@@ -216,12 +230,16 @@ impl<'a> Performer<'a> {
     }
 
     /// Waits until somebody else's write to the resource has ended, or until it is gone.
-    async fn settle(&self, method: Method, own: &mut Own) -> Result<(), Stopped> {
+    async fn settle(&self, method: Method, enough: Settled, own: &mut Own) -> Result<(), Stopped> {
         let read = self.call(Method::Get)?;
         let mut report = |state: &str| self.waiting(state);
-        drive::settle(self.run.client, method, &read, self.deadline, &mut report)
-            .await
-            .map_err(|error| failure::of_operation(&error, self.is_spot()))?;
+        let settled =
+            drive::settle(self.run.client, method, &read, self.deadline, &mut report).await;
+        match settled {
+            Err(OperationError::Failed(_)) if enough == Settled::Anyhow => {}
+            Err(error) => return Err(failure::of_operation(&error, self.is_spot())),
+            Ok(_) => {}
+        }
         if method == Method::Delete {
             own.all();
         } else {
@@ -249,7 +267,7 @@ impl<'a> Performer<'a> {
                 return Err(error.failure(self.is_spot()));
             }
             if self.has_acted(action).await? {
-                return self.settle(Method::Put, own).await;
+                return self.settle(Method::Put, Settled::Well, own).await;
             }
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! What `apply` and `destroy` share: asking, applying, interrupting, verifying, reporting.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use azure::{ApplyInputs, Interrupt};
 use model::{
     diag::{At, Code, Diagnostic},
-    plan::{Ending, Outcome, Plan},
+    plan::{Ending, Operation, Outcome, Plan},
     spec::Spec,
 };
 use render::events::{RunFacts, summary};
@@ -19,7 +19,7 @@ use crate::{
     app::App,
     args::Applying,
     exit::Exit,
-    journal::Journal,
+    journal::{Events, Journal},
     keys,
     stop::{self, Stop},
     world::World,
@@ -56,7 +56,36 @@ pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(),
     }
 }
 
-/// Applies a plan, verifies the result, and reports.
+/// What came of an apply.
+pub(crate) struct Applied {
+    outcome: Outcome,
+    /// How the process would end.
+    pub(crate) exit: Exit,
+    /// What an earlier run had left under way has ended, and there is more to do for it.
+    pub(crate) settled: bool,
+}
+
+impl Applied {
+    /// Writes that had an effect, or may have had one, those of earlier rounds included.
+    pub(crate) fn writes(&self) -> u64 {
+        self.outcome.writes
+    }
+
+    /// Prints the one JSON document, where that is the format.
+    pub(crate) fn print(&self, app: &App, plan: &Plan) {
+        if app.output.is_json() {
+            app.output.data(&render::events::outcome_json(
+                &self.outcome,
+                plan,
+                self.exit.number(),
+                VERSION,
+            ));
+        }
+    }
+}
+
+/// Applies a plan, verifies the result, and reports. `earlier` are the writes of earlier rounds
+/// of the same command, `None` in the first.
 ///
 /// # Errors
 /// Nothing was written, and why.
@@ -66,7 +95,8 @@ pub(crate) fn run(
     spec: Option<&Spec>,
     world: &World,
     applying: &Applying,
-) -> Result<Exit, Stop> {
+    earlier: Option<u64>,
+) -> Result<Applied, Stop> {
     let Some(client) = world.client() else {
         return Err(Stop::because(
             Code::PlanForOther,
@@ -86,8 +116,13 @@ pub(crate) fn run(
     if let Some(parallelism) = applying.parallelism {
         inputs.parallelism = usize::from(parallelism);
     }
-    let journal = Journal::open(app, &plan.stack, &nonce, applying.events.as_deref())?;
-    let outcome = world.wait(drive(client, plan, &inputs, &journal));
+    let events = applying.events.as_deref().map(|path| Events {
+        path,
+        goes_on: earlier.is_some(),
+    });
+    let journal = Journal::open(app, &plan.stack, &nonce, events)?;
+    let mut outcome = world.wait(drive(client, plan, &inputs, &journal));
+    outcome.writes += earlier.unwrap_or_default();
     journal.close();
     let facts = RunFacts {
         stack: &plan.stack,
@@ -101,8 +136,27 @@ pub(crate) fn run(
         app.output
             .note(&format!("The journal is {}.\n", journal.path.display()));
     }
-    print(app, plan, &outcome, exit);
-    Ok(exit)
+    Ok(Applied {
+        settled: exit != Exit::Done && has_settled(plan, &outcome),
+        exit,
+        outcome,
+    })
+}
+
+/// Whether steps waited for what an earlier run had left under way, and nothing else failed.
+fn has_settled(plan: &Plan, outcome: &Outcome) -> bool {
+    let waiting: BTreeSet<_> = plan
+        .changes()
+        .filter(|step| step.operations == [Operation::Settle])
+        .map(|step| &step.address)
+        .collect();
+    let failed = |(_, _, ending): &&(_, _, Ending)| matches!(ending, Ending::Failed(_));
+    let only = outcome
+        .steps
+        .iter()
+        .filter(failed)
+        .all(|(address, ..)| waiting.contains(address));
+    !waiting.is_empty() && !outcome.interrupted && only
 }
 
 fn needs_generated_key(plan: &Plan) -> bool {
@@ -225,16 +279,5 @@ fn finish(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, outcome: &
             app.say_unless_json(&stop.diagnostics);
             Exit::NotReached
         }
-    }
-}
-
-fn print(app: &App, plan: &Plan, outcome: &Outcome, exit: Exit) {
-    if app.output.is_json() {
-        app.output.data(&render::events::outcome_json(
-            outcome,
-            plan,
-            exit.number(),
-            VERSION,
-        ));
     }
 }

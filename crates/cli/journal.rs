@@ -1,7 +1,7 @@
 //! Where events of an apply go: the journal, the events file, and progress on stderr.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -26,6 +26,25 @@ const BOARD_HEIGHT: usize = 12;
 /// Records between two syncs to the disk. Every record is in the kernel before its write is
 /// sent, which outlives the process; a sync outlives the machine.
 const RECORDS_PER_SYNC: u32 = 16;
+
+/// A file for events as JSON lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Events<'a> {
+    /// Where.
+    pub(crate) path: &'a Path,
+    /// Whether an earlier round of this command has begun it.
+    pub(crate) goes_on: bool,
+}
+
+impl Events<'_> {
+    fn open(self) -> io::Result<File> {
+        if self.goes_on {
+            OpenOptions::new().append(true).open(self.path)
+        } else {
+            File::create(self.path)
+        }
+    }
+}
 
 /// Takes the events of one run.
 pub(crate) struct Journal {
@@ -58,7 +77,7 @@ impl Journal {
         app: &App,
         stack: &str,
         nonce: &str,
-        events: Option<&Path>,
+        events: Option<Events<'_>>,
     ) -> Result<Self, Stop> {
         let folder = Path::new(".tensorform").join("journal");
         let time = now().to_string().replace([':', '-'], "");
@@ -74,7 +93,10 @@ impl Journal {
             .and_then(|()| File::create(&path))
             .map_err(|error| unwritable(&path, &error))?;
         let events = events
-            .map(|path| File::create(path).map_err(|error| unwritable(path, &error)))
+            .map(|events| {
+                let opened = events.open();
+                opened.map_err(|error| unwritable(events.path, &error))
+            })
             .transpose()?;
         let progress = match (app.output.quiet, app.output.live) {
             (true, _) => Progress::Quiet,

@@ -6,7 +6,7 @@ use model::{diag::Code, live::Mode, plan::Plan};
 
 use crate::{
     app::App,
-    applying,
+    applying::{self, Applied},
     args::{self, Applying},
     commands::plan as planned,
     exit::Exit,
@@ -23,7 +23,43 @@ pub(crate) fn run(app: &App, arguments: &args::Apply) -> Outcome {
     }
 }
 
+/// Rounds of planning and applying: each ends what earlier runs had left under way.
+const MOST_ROUNDS: u32 = 3;
+
 fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
+    let mut earlier = None;
+    for round in 1.. {
+        let applied = match once(app, arguments, earlier) {
+            Ok(Once::Applied(applied, plan)) => {
+                if !applied.settled || round == MOST_ROUNDS {
+                    applied.print(app, &plan);
+                    return Ok(applied.exit);
+                }
+                applied
+            }
+            Ok(Once::Nothing) => break,
+            // Whatever stops a later round, an earlier one may have written something.
+            Err(stop) if earlier.is_some_and(|writes| writes > 0) => {
+                return Err(stop.exit(Exit::NotReached));
+            }
+            Err(stop) => return Err(stop),
+        };
+        earlier = Some(applied.writes());
+        app.output
+            .note("\nWhat an earlier run had left under way has ended: planning again.\n\n");
+    }
+    Ok(Exit::Done)
+}
+
+/// What came of one round.
+enum Once {
+    /// There was nothing to do.
+    Nothing,
+    /// A plan was applied.
+    Applied(Applied, Box<Plan>),
+}
+
+fn once(app: &App, arguments: &args::Apply, earlier: Option<u64>) -> Result<Once, Stop> {
     let made = planning::make(app, &arguments.planning, false)?;
     let Some(plan) = made.plan else {
         return Err(Stop::with(made.findings));
@@ -38,16 +74,19 @@ fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
         if app.output.is_json() {
             planned::print(app, &plan);
         }
-        return Ok(Exit::Done);
+        return Ok(Once::Nothing);
     }
     applying::confirm(app, &plan, &arguments.applying)?;
-    applying::run(
+    let spec = app.source()?.spec()?;
+    let applied = applying::run(
         app,
         &plan,
-        Some(app.source()?.spec()?),
+        Some(spec),
         &made.world,
         &arguments.applying,
-    )
+        earlier,
+    )?;
+    Ok(Once::Applied(applied, Box::new(plan)))
 }
 
 /// Applies exactly what a file says, if the world is still as it was.
@@ -79,7 +118,9 @@ fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
         return Ok(Exit::Done);
     }
     applying::confirm(app, &plan, applying)?;
-    applying::run(app, &plan, Some(spec), &world, applying)
+    let applied = applying::run(app, &plan, Some(spec), &world, applying, None)?;
+    applied.print(app, &plan);
+    Ok(applied.exit)
 }
 
 /// A plan is applied to the world it was made for.

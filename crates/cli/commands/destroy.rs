@@ -37,6 +37,10 @@ pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
         return Ok(done);
     }
     applying::confirm(app, &plan, &arguments.applying)?;
-    let exit = applying::run(app, &plan, None, &made.world, &arguments.applying)?;
-    Ok(if exit == Exit::Done { done } else { exit })
+    let mut applied = applying::run(app, &plan, None, &made.world, &arguments.applying, None)?;
+    if applied.exit == Exit::Done {
+        applied.exit = done;
+    }
+    applied.print(app, &plan);
+    Ok(applied.exit)
 }

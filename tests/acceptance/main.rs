@@ -4,3 +4,19 @@
 mod arrows;
 
 mod source;
+
+mod world;
+
+mod kill;
+
+mod faults;
+
+mod sweep;
+
+mod leftover;
+
+mod secrets;
+
+mod signals;
+
+mod neighbours;

@@ -1,0 +1,166 @@
+//! Others beside us: a second run of the same stack, and resources that are not ours.
+
+use std::{collections::BTreeSet, thread};
+
+use serde_json::Value;
+
+use crate::world::{Place, Ran, Server, two_pools};
+
+/// A run to its end, with the request ids of its writes.
+fn run(place: &Place, command: &str) -> (Ran, BTreeSet<String>) {
+    let (ran, events) = place.start(&["--sandbox=world", command]).end();
+    let ids = events
+        .iter()
+        .filter_map(|event| event["client_request_id"].as_str().map(str::to_owned))
+        .collect();
+    (ran, ids)
+}
+
+/// The exit code says whether this run wrote something.
+fn is_truthful((ran, ids): &(Ran, BTreeSet<String>), server: &Server) {
+    let wrote = server.log().iter().any(|record| {
+        let id = record["clientRequestId"].as_str().unwrap_or_default();
+        ids.contains(id) && record["status"].as_u64().is_none_or(|status| status < 400)
+    });
+    match ran.code {
+        Some(0) => {}
+        Some(1) => assert!(!wrote, "exit 1 although it wrote\n{}", ran.stderr),
+        Some(3) => assert!(wrote, "exit 3 although it wrote nothing\n{}", ran.stderr),
+        other => panic!("exit {other:?}\n{}", ran.stderr),
+    }
+}
+
+/// How often each VM was made.
+fn creations(server: &Server) -> Vec<(String, usize)> {
+    let mut made: Vec<(String, usize)> = Vec::new();
+    for record in server.log() {
+        let path = record["path"].as_str().unwrap_or_default();
+        let vm = path.split('?').next().unwrap_or_default();
+        if record["type"] == "Microsoft.Compute/virtualMachines"
+            && record["method"] == "PUT"
+            && record["status"] == 201
+        {
+            match made.iter_mut().find(|(known, _)| known == vm) {
+                Some((_, count)) => *count += 1,
+                None => made.push((vm.to_owned(), 1)),
+            }
+        }
+    }
+    made
+}
+
+#[test]
+fn two_applies_at_once_do_not_overwrite_each_other() {
+    let place = Place::new(&two_pools("twice"));
+    let server = place.serve(50);
+    let both = thread::scope(|scope| {
+        let one = scope.spawn(|| run(&place, "apply"));
+        let other = run(&place, "apply");
+        [one.join().expect("a run"), other]
+    });
+    for ran in &both {
+        is_truthful(ran, &server);
+    }
+    let made = creations(&server);
+    assert!(
+        made.iter().all(|(_, count)| *count == 1),
+        "each VM is made once: {made:?}"
+    );
+    place.converge(&server, "after both");
+}
+
+#[test]
+fn the_process_that_serves_and_one_that_connects_share_a_world() {
+    let place = Place::new(&two_pools("twice"));
+    let speed = ["--sandbox=world", "--speed", "20", "apply"];
+    let mut first = place.start(&speed);
+    first.wait_for("run_started");
+    let second = run(&place, "apply");
+    let (ran, _) = first.end();
+    for code in [ran.code, second.0.code] {
+        assert!(
+            matches!(code, Some(0 | 1 | 3)),
+            "{code:?}\n{}\n{}",
+            ran.stderr,
+            second.0.stderr
+        );
+    }
+    let server = place.serve(1_000);
+    place.converge(&server, "after both");
+}
+
+#[test]
+fn an_apply_and_a_destroy_at_once_end_truthfully() {
+    let place = Place::new(&two_pools("twice"));
+    place.sandbox(&["apply", "--yes"]).exits(0, "made");
+    let spec = two_pools("twice").replace("count: 2", "count: 4");
+    place.write("tensorform.yaml", &spec);
+    let server = place.serve(50);
+    let both = thread::scope(|scope| {
+        let one = scope.spawn(|| run(&place, "apply"));
+        let other = run(&place, "destroy");
+        [one.join().expect("a run"), other]
+    });
+    for ran in &both {
+        is_truthful(ran, &server);
+    }
+    place.converge(&server, "applied after both");
+    place.vanish(&server, "destroyed after both");
+}
+
+#[test]
+fn a_strangers_resource_under_our_name_is_refused_without_a_write() {
+    let place = Place::new(&two_pools("duo"));
+    let server = place.serve(1_000);
+    let id = server.stranger("rg-duo", "duo-nsg");
+    let theirs = server.body(&id);
+    server.forget();
+    let ran = place
+        .sandbox(&["apply", "--yes"])
+        .exits(1, "the name is taken");
+    assert!(ran.stderr.contains("duo-nsg"), "{}", ran.stderr);
+    assert_eq!(server.writes(), Vec::<String>::new());
+    assert_eq!(server.body(&id), theirs);
+}
+
+#[test]
+fn a_strangers_resource_that_comes_between_plan_and_apply_is_refused() {
+    let place = Place::new(&two_pools("duo"));
+    let server = place.serve(1_000);
+    place
+        .sandbox(&["plan", "--out", "saved"])
+        .exits(0, "a plan");
+    let id = server.stranger("rg-duo", "duo-nsg");
+    let theirs = server.body(&id);
+    server.forget();
+    let ran = place
+        .sandbox(&["apply", "saved", "--yes"])
+        .exits(1, "stale");
+    assert!(ran.stderr.contains("duo-nsg"), "{}", ran.stderr);
+    assert_eq!(server.writes(), Vec::<String>::new());
+    assert_eq!(server.body(&id), theirs);
+}
+
+#[test]
+fn a_strangers_resource_in_our_group_outlives_a_destroy() {
+    let place = Place::new(&two_pools("duo"));
+    let server = place.serve(1_000);
+    place.sandbox(&["apply", "--yes"]).exits(0, "made");
+    let id = server.stranger("rg-duo", "theirs");
+    let theirs = server.body(&id);
+    place.is_as_planned_beside(&server, &[&id], "with a stranger's");
+    let ran = place.sandbox(&["destroy", "--yes"]).exits(0, "destroyed");
+    assert!(
+        ran.stderr.contains("theirs"),
+        "what stays is named: {}",
+        ran.stderr
+    );
+    assert_eq!(server.body(&id), theirs);
+    let left = server.everything();
+    assert_eq!(left.len(), 2, "the group and the stranger's: {left:?}");
+    let again: Value = place
+        .sandbox(&["plan", "--destroy", "-o", "json"])
+        .exits(0, "again")
+        .json();
+    assert_eq!(again["has_changes"], false, "{again}");
+}

@@ -3,4 +3,6 @@
 
 mod arrows;
 
+mod readme;
+
 mod source;

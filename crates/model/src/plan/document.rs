@@ -333,6 +333,11 @@ impl Plan {
         digest::of_json(&document)
     }
 
+    /// Whether it is to delete the whole stack: nothing is decided for any pool, and nothing stays.
+    pub fn destroys(&self) -> bool {
+        self.pools.is_empty() && self.steps.iter().all(|step| step.after.is_none())
+    }
+
     /// Steps that write.
     pub fn changes(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.action.writes())

@@ -4,29 +4,45 @@ use std::time::Duration;
 
 use azure::{ApplyInputs, Interrupt};
 use model::{
-    diag::{At, Code, Diagnostic},
-    plan::{Ending, Outcome, Plan},
-    spec::Spec,
+    diag::{At, Code, Diagnostic, Diagnostics},
+    plan::{Outcome, Plan},
 };
-use render::events::{RunFacts, summary};
+use render::events::{
+    RunFacts,
+    summary::{self, summary},
+};
 use tokio::{
     sync::watch,
     time::{MissedTickBehavior, interval},
 };
 
 use crate::{
-    VERSION,
-    app::App,
-    args::Applying,
-    exit::Exit,
-    journal::Journal,
-    keys,
-    stop::{self, Stop},
-    world::World,
+    VERSION, app::App, args::Applying, exit::Exit, journal::Journal, keys, stop::Stop, world::World,
 };
 
 /// How often progress is drawn anew.
 const REDRAW: Duration = Duration::from_millis(200);
+
+/// Shows a plan before it is applied.
+///
+/// What it deletes, interrupts and costs stands in its last lines, or, where somebody is asked,
+/// right before the question.
+pub(crate) fn show(app: &App, plan: &Plan, applying: &Applying) {
+    if app.output.is_json() {
+        return;
+    }
+    let style = app.output.stderr;
+    let text = if will_ask(app, applying) && plan.has_changes {
+        render::plan::without_consequences(plan, style)
+    } else {
+        render::plan::text(plan, style)
+    };
+    app.output.note(&text);
+}
+
+fn will_ask(app: &App, applying: &Applying) -> bool {
+    !applying.yes && app.output.can_ask && !app.output.is_json()
+}
 
 /// Asks, unless the options answer already.
 ///
@@ -36,7 +52,7 @@ pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(),
     if applying.yes {
         return Ok(());
     }
-    if !app.output.can_ask || app.output.is_json() {
+    if !will_ask(app, applying) {
         return Err(Stop::because(
             Code::NotConfirmed,
             "nobody can be asked here whether to go on",
@@ -56,22 +72,27 @@ pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(),
     }
 }
 
-/// Applies a plan, verifies the result, and reports.
+/// Ends a run that has nothing to apply.
+pub(crate) fn nothing(app: &App, plan: &Plan, exit: Exit) -> Exit {
+    let findings = Diagnostics::default();
+    print(app, plan, &Outcome::default(), &findings, exit);
+    exit
+}
+
+/// Applies a plan, verifies the result, and reports. `reached` is how a run ends that did all
+/// that the plan says.
 ///
 /// # Errors
 /// Nothing was written, and why.
 pub(crate) fn run(
     app: &App,
     plan: &Plan,
-    spec: Option<&Spec>,
     world: &World,
     applying: &Applying,
+    reached: Exit,
 ) -> Result<Exit, Stop> {
     let Some(client) = world.client() else {
-        return Err(Stop::because(
-            Code::PlanForOther,
-            "an offline plan is for no world: it cannot be applied",
-        ));
+        return Err(crate::planning::is_offline());
     };
     let nonce: String = uuid::Uuid::new_v4()
         .simple()
@@ -89,19 +110,29 @@ pub(crate) fn run(
     let journal = Journal::open(app, &plan.stack, &nonce, applying.events.as_deref())?;
     let outcome = world.wait(drive(client, plan, &inputs, &journal));
     journal.close();
+    let (exit, found) = finish(plan, world, &outcome, reached);
     let facts = RunFacts {
         stack: &plan.stack,
         mode: plan.scope.mode,
         seconds: journal.elapsed(),
+        destroys: plan.destroys(),
+        kept: reached != Exit::Done,
     };
-    app.output
-        .note(&summary(&outcome, facts, app.output.stderr));
-    let exit = finish(app, plan, spec, world, &outcome);
-    if exit != Exit::Done {
+    let text = summary(&outcome, facts, app.output.stderr);
+    if outcome.reached() {
+        app.output.note(&text);
+    } else if !app.output.is_json() || !app.output.quiet {
+        // What failed is said even when quiet.
+        app.output.say(&text);
+    }
+    if outcome.reached() {
+        app.say_unless_json(&found);
+    }
+    if !matches!(exit, Exit::Done | Exit::Refused) {
         app.output
             .note(&format!("The journal is {}.\n", journal.path.display()));
     }
-    print(app, plan, &outcome, exit);
+    print(app, plan, &outcome, &found, exit);
     Ok(exit)
 }
 
@@ -187,52 +218,37 @@ impl Signals {
     }
 }
 
-/// Turns an outcome into an exit code; reads once more where every step was done.
-fn finish(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, outcome: &Outcome) -> Exit {
-    if !outcome.reached() {
-        let failed = outcome
-            .steps
-            .iter()
-            .filter(|(_, _, ending)| matches!(ending, Ending::Failed(_)))
-            .count();
-        if failed > 0 {
-            let message = format!("{failed} of {} steps failed", outcome.steps.len());
-            let finding = Diagnostic::new(Code::StepsFailed, At::Nowhere, message);
-            app.say_unless_json(
-                &[finding.with_help("plan again: it shows what is left to do")]
-                    .into_iter()
-                    .collect(),
-            );
-        }
-        return match (outcome.writes, outcome.interrupted) {
-            (0, true) => Exit::Interrupted,
-            (0, false) => Exit::Error,
-            (_, true) if failed == 0 => Exit::Interrupted,
-            (_, _) => Exit::NotReached,
+/// Turns an outcome into an exit code and findings; reads once more where every step was done.
+fn finish(plan: &Plan, world: &World, outcome: &Outcome, reached: Exit) -> (Exit, Diagnostics) {
+    if outcome.reached() {
+        return match crate::planning::verify(plan, world) {
+            Ok(findings) if findings.has_errors() => (Exit::NotReached, findings),
+            Ok(findings) => (reached, findings),
+            Err(stop) => (Exit::NotReached, stop.diagnostics),
         };
     }
-    match crate::planning::verify(app, plan, spec, world) {
-        Ok(findings) if findings.is_empty() => Exit::Done,
-        Ok(findings) => {
-            app.say_unless_json(&findings);
-            if stop::exit_of(&findings) == Exit::Done {
-                Exit::Done
-            } else {
-                Exit::NotReached
-            }
-        }
-        Err(stop) => {
-            app.say_unless_json(&stop.diagnostics);
-            Exit::NotReached
-        }
+    let failed = outcome.failed();
+    let mut findings = Diagnostics::default();
+    if failed > 0 {
+        let message = summary::failed_words(failed, outcome.steps.len());
+        let finding = Diagnostic::new(Code::StepsFailed, At::Nowhere, message);
+        findings.push(finding.with_help(summary::NEXT));
     }
+    let exit = match (outcome.writes, outcome.interrupted) {
+        (0, true) => Exit::Interrupted,
+        (0, false) => Exit::Error,
+        (_, true) if failed == 0 => Exit::Interrupted,
+        (_, _) => Exit::NotReached,
+    };
+    (exit, findings)
 }
 
-fn print(app: &App, plan: &Plan, outcome: &Outcome, exit: Exit) {
+fn print(app: &App, plan: &Plan, outcome: &Outcome, findings: &Diagnostics, exit: Exit) {
     if app.output.is_json() {
         app.output.data(&render::events::outcome_json(
             outcome,
             plan,
+            &app.documents(findings),
             exit.number(),
             VERSION,
         ));

@@ -11,6 +11,7 @@ use crate::{
     commands::plan as planned,
     exit::Exit,
     planning,
+    source::Source,
     stop::{Outcome, Stop},
     world::{self, World},
 };
@@ -29,61 +30,57 @@ fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
         return Err(Stop::with(made.findings));
     };
     planning::may_apply(&plan, &made.findings)?;
-    if !app.output.is_json() {
-        app.output
-            .note(&render::plan::text(&plan, app.output.stderr));
-    }
+    applying::show(app, &plan, &arguments.applying);
     app.say_unless_json(&made.findings);
+    apply(app, &plan, &made.world, &arguments.applying)
+}
+
+fn apply(app: &App, plan: &Plan, world: &World, applying: &Applying) -> Outcome {
     if !plan.has_changes {
-        if app.output.is_json() {
-            planned::print(app, &plan);
-        }
-        return Ok(Exit::Done);
+        return Ok(applying::nothing(app, plan, Exit::Done));
     }
-    applying::confirm(app, &plan, &arguments.applying)?;
-    applying::run(
-        app,
-        &plan,
-        Some(app.source()?.spec()?),
-        &made.world,
-        &arguments.applying,
-    )
+    applying::confirm(app, plan, applying)?;
+    applying::run(app, plan, world, applying, Exit::Done)
 }
 
 /// Applies exactly what a file says, if the world is still as it was.
 fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
     let plan = planned::load(path)?;
+    check_plan(&plan)?;
     check_world(app, &plan)?;
-    let source = app.source()?;
-    let spec = source.spec()?;
-    if spec.name != plan.stack {
-        let message = format!(
-            "the plan is for the stack `{}`, the spec is for `{}`",
-            plan.stack, spec.name
-        );
-        return Err(
-            Stop::because(Code::PlanForOther, message).help("name the spec of the plan with `-f`")
-        );
-    }
+    check_stack(app, &plan)?;
     let world = World::open(app, false, plan.scope.subscription.clone())?;
-    let live = planning::read(&world, spec, planning::now(), false)?;
+    let live = planning::read(&world, planning::scope_of_plan(&plan, planning::now()))?;
     let stale = planner::staleness(&plan, &live);
     if stale.has_errors() {
         return Err(Stop::with(stale));
     }
+    applying::show(app, &plan, applying);
     if !app.output.is_json() {
         app.output
-            .note(&render::plan::text(&plan, app.output.stderr));
+            .say(&render::plan::findings(&plan, app.output.stderr));
     }
-    if !plan.has_changes {
-        return Ok(Exit::Done);
-    }
-    applying::confirm(app, &plan, applying)?;
-    applying::run(app, &plan, Some(spec), &world, applying)
+    apply(app, &plan, &world, applying)
 }
 
-/// A plan is applied to the world it was made for.
-fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
+/// The spec is not needed, but where one is at hand it must be the plan's.
+fn check_stack(app: &App, plan: &Plan) -> Result<(), Stop> {
+    let file = app.global.file.display();
+    match Source::stack(app) {
+        Some(stack) if stack != plan.stack => {
+            let message = format!(
+                "the plan is for the stack `{}`, `{file}` is for `{stack}`",
+                plan.stack
+            );
+            Err(Stop::because(Code::PlanForOther, message)
+                .help("name the spec of the plan with `-f`, or apply where no spec is"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A plan with errors, or with something left unread, is shown and not applied.
+fn check_plan(plan: &Plan) -> Result<(), Stop> {
     if plan
         .diagnostics
         .iter()
@@ -100,22 +97,31 @@ fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
             "the plan is incomplete: it cannot be applied",
         ));
     }
+    Ok(())
+}
+
+/// A plan is applied to the world it was made for.
+fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
+    if plan.scope.mode == Mode::Offline {
+        return Err(planning::is_offline());
+    }
     let words = |mode: Mode| match mode {
         Mode::Azure => "Azure",
         Mode::Sandbox => "the sandbox",
-        Mode::Offline => "no world (it was made offline)",
+        Mode::Offline => "no world",
     };
     let here = world::mode(app, false);
     let cloud = world::cloud(app).name();
-    if plan.scope.mode != here || plan.scope.cloud != cloud {
-        let message = format!(
-            "the plan is for {} ({}), this run is for {} ({cloud})",
-            words(plan.scope.mode),
-            plan.scope.cloud,
-            words(here)
-        );
-        return Err(Stop::because(Code::PlanForOther, message)
-            .help("plan again for this world, or run with the options of the plan"));
+    let (planned, run) = if plan.scope.mode == here {
+        let named = |cloud: &str| format!("the cloud `{cloud}`");
+        (named(&plan.scope.cloud), named(cloud))
+    } else {
+        (words(plan.scope.mode).to_owned(), words(here).to_owned())
+    };
+    if planned == run && plan.scope.cloud == cloud {
+        return Ok(());
     }
-    Ok(())
+    let message = format!("the plan is for {planned}, this run is for {run}");
+    Err(Stop::because(Code::PlanForOther, message)
+        .help("plan again for this world, or run with the options of the plan"))
 }

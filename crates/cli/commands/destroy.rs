@@ -6,7 +6,6 @@ use crate::{
     app::App,
     applying,
     args::{self, Planning},
-    commands::plan as planned,
     exit::Exit,
     planning,
     stop::{Outcome, Stop},
@@ -19,10 +18,7 @@ pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
         return Err(Stop::with(made.findings));
     };
     planning::may_apply(&plan, &made.findings)?;
-    if !app.output.is_json() {
-        app.output
-            .note(&render::plan::text(&plan, app.output.stderr));
-    }
+    applying::show(app, &plan, &arguments.applying);
     app.say_unless_json(&made.findings);
     // Something protected stays: the rest goes, and the exit code says so.
     let kept = made
@@ -31,12 +27,8 @@ pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
         .any(|finding| finding.code == Code::Protected);
     let done = if kept { Exit::Refused } else { Exit::Done };
     if !plan.has_changes {
-        if app.output.is_json() {
-            planned::print(app, &plan);
-        }
-        return Ok(done);
+        return Ok(applying::nothing(app, &plan, done));
     }
     applying::confirm(app, &plan, &arguments.applying)?;
-    let exit = applying::run(app, &plan, None, &made.world, &arguments.applying)?;
-    Ok(if exit == Exit::Done { done } else { exit })
+    applying::run(app, &plan, &made.world, &arguments.applying, done)
 }

@@ -15,8 +15,9 @@ use crate::{
 pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let SandboxCommand::Serve(arguments) = &arguments.command;
     let folder = arguments.state.display();
-    let faults = world::faults(arguments.faults.as_deref())?;
-    let speed = world::speed(f64::from(arguments.speed))?;
+    let faults = world::faults(app.global.faults.as_deref())?;
+    let times = app.global.speed.unwrap_or(1);
+    let speed = world::speed(f64::from(times))?;
     let kept = match world::open(&arguments.state)? {
         Opened::Serve(kept) => kept,
         Opened::Connect(endpoint) => {
@@ -34,14 +35,11 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let sandbox = world::serve(&runtime, options)?;
     let endpoint = sandbox.endpoint().to_owned();
     if app.output.is_json() {
-        app.output.data(&format!(
-            "{{\"endpoint\": \"{endpoint}\", \"state\": {:?}}}\n",
-            folder.to_string()
-        ));
+        app.output
+            .data(&render::starter::served(&endpoint, &folder.to_string()));
     } else {
         app.output.data(&format!(
-            "sandbox at {endpoint}, world in {folder}, {} times as fast as Azure\n",
-            arguments.speed
+            "sandbox at {endpoint}, world in {folder}, {times} times as fast as Azure\n"
         ));
         app.output.note(&format!(
             "in another terminal: tensorform --sandbox={folder} plan\n\

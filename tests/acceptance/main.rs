@@ -6,3 +6,13 @@ mod arrows;
 mod readme;
 
 mod source;
+
+mod support;
+
+mod filters;
+
+mod server;
+
+mod transcript;
+
+mod transcripts;

@@ -205,15 +205,33 @@ async fn a_stopped_machine_is_resized_and_its_disk_grows() {
     ];
     let step = step(machine, found, Action::StopUpdate, operations);
     reached(&rig.apply("nonce-2", vec![step]).await);
-    let live = rig.read_with(|scope| scope.has_data_disks = true).await;
-    let by_name = |name: &str| {
-        let mut all = live.resources.iter();
-        all.find(|live| live.id.name() == name).expect("a resource")
-    };
-    let machine = by_name("demo-p-0");
-    assert_eq!(machine.values()["size"], "Standard_D4s_v5");
+    let live = rig.read().await;
+    let open = plan(&live, &all);
+    assert!(is_done(&open), "{:#?}", open.last());
+    let machine = live.resources.iter().find(|live| live.id == all[8].id);
+    let machine = machine.expect("a machine");
+    assert_eq!(machine.values()["os_disk.size_gb"], 512);
     assert_eq!(machine.state.power, Some(Power::Running));
-    assert_eq!(by_name("demo-p-0-os").values()["size_gb"], 512);
+}
+
+/// A stopped machine leaves out its OS disk's kind and size, which are then read at the disk.
+#[tokio::test]
+async fn a_stopped_machine_is_read_whole_and_can_be_changed() {
+    let rig = Rig::new().await;
+    let mut all = small();
+    made(&rig, &all).await;
+    let live = rig.read().await;
+    let found = live.resources.iter().find(|live| live.id == all[8].id);
+    let stop = step(&all[8], found, Action::Update, vec![Operation::Deallocate]);
+    reached(&rig.apply("nonce-2", vec![stop]).await);
+    let live = rig.read().await;
+    assert_eq!(live.unread, []);
+    assert!(is_done(&plan(&live, &all)));
+    change_machine(all.last_mut().expect("a machine"), |machine| {
+        machine.size = "Standard_D4s_v5".into();
+    });
+    reached(&rig.apply("nonce-3", plan(&live, &all)).await);
+    assert!(is_done(&plan(&rig.read().await, &all)));
 }
 
 #[tokio::test]

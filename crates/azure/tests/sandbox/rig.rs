@@ -107,19 +107,13 @@ impl Rig {
 
     /// What exists.
     pub(crate) async fn read(&self) -> Live {
-        self.read_with(|_| {}).await
-    }
-
-    /// The same, with more asked for.
-    pub(crate) async fn read_with(&self, ask: impl FnOnce(&mut ReadScope)) -> Live {
-        let mut scope = ReadScope {
+        let scope = ReadScope {
             stack: "demo".to_owned(),
             resource_group: "rg-demo".to_owned(),
             has_data_disks: false,
             whole_group: false,
             read_at: None,
         };
-        ask(&mut scope);
         read(&self.client, &scope).await.expect("a world")
     }
 

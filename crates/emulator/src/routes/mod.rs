@@ -16,8 +16,6 @@ pub(crate) mod network;
 
 pub(crate) mod compute;
 
-use serde_json::Value;
-
 use crate::{
     call::Call,
     error::ArmError,
@@ -63,12 +61,11 @@ fn own(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmError> {
     }
 }
 
-/// A resource as its own GET shows it.
-pub(crate) fn show(world: &World, call: &Call<'_>, resource: &Resource) -> Value {
-    match resource.kind.as_str() {
-        "Microsoft.Compute/virtualMachines" => compute::machine::view::show(call, resource),
-        "Microsoft.Compute/disks" => compute::disk::show(world, resource),
-        "Microsoft.Compute/sshPublicKeys" => compute::ssh_key::show(call, resource),
-        _ => network::show(world, call, resource),
+/// The id of a resource as answers show it.
+pub(crate) fn shown_id(call: &Call<'_>, resource: &Resource) -> String {
+    if call.setup.quirks && resource.is("Microsoft.Compute/sshPublicKeys") {
+        compute::ssh_key::loud(resource)
+    } else {
+        resource.id.to_string()
     }
 }

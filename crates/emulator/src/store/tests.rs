@@ -28,7 +28,10 @@ fn group(name: &str, state: &str) -> Entry {
         name: name.to_owned(),
         location: "eastus".to_owned(),
         managed_by: None,
-        tags: Some(BTreeMap::from([("line".to_owned(), "one\ntwo".to_owned())])),
+        tags: Some(BTreeMap::from([(
+            "line".to_owned(),
+            "eins\nzwölf".to_owned(),
+        )])),
         state: state.to_owned(),
         created: Instant::default(),
         changed: Instant::default(),

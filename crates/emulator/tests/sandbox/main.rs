@@ -17,3 +17,15 @@ mod networks;
 mod disks;
 
 mod machines;
+
+mod changes;
+
+mod limits;
+
+mod faults;
+
+mod throttling;
+
+mod identity;
+
+mod durability;

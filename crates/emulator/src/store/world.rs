@@ -212,7 +212,8 @@ impl World {
         Ok(())
     }
 
-    fn roll_back(&mut self) {
+    /// Undoes what a transaction did that has not come to its end.
+    pub(crate) fn roll_back(&mut self) {
         while let Some((key, old)) = self.undo.pop() {
             if let Some(new) = self.entries.remove(&key) {
                 self.index.remove(&new);

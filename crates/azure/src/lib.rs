@@ -1,1 +1,57 @@
-//! Placeholder.
+//! Reads live Azure and performs the steps of a plan, through the management SDK. Decides nothing.
+
+mod clock;
+
+mod settings;
+
+mod error;
+
+mod credentials;
+
+mod retry;
+
+mod throttle;
+
+mod counts;
+
+mod transport;
+
+mod versions;
+
+mod call;
+
+mod client;
+
+mod lro;
+
+mod wire;
+
+mod read;
+
+mod facts;
+
+mod fault;
+
+mod apply;
+
+mod logging;
+
+#[cfg(test)]
+mod testing;
+
+#[cfg(test)]
+mod transport_tests;
+
+pub use self::{
+    apply::{ApplyInputs, Interrupt, Sink, apply},
+    client::Client,
+    clock::{Clock, SystemClock},
+    counts::RequestCounts,
+    credentials::{ConnectError, CredentialAttempt, NoCredential},
+    error::{ArmDetail, ArmError, ReadError, RequestError, RequestFault, SinkError, chain},
+    facts::answer,
+    fault::{Fault, FaultKind, FaultScope, QuotaRefusal, Retry, classify, quota_refusal},
+    logging::may_log,
+    read::{ReadScope, read},
+    settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},
+};

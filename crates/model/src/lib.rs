@@ -8,7 +8,10 @@ pub mod units;
 pub mod ids;
 
 pub mod address;
+
 pub mod digest;
+
+pub mod suggest;
 
 pub mod diag;
 

@@ -62,10 +62,41 @@ pub struct LiveResource {
     /// All its tags.
     pub tags: Tags,
     /// What it is, in canonical form; `None` for kinds that the tool does not make.
-    /// The tags inside are all tags but those the tool keeps for itself.
+    /// The tags inside are all tags but those in [`crate::resource::tags::RUN_TAGS`].
     pub resource: Option<Resource>,
     /// The state it is in.
     pub state: State,
+}
+
+impl LiveResource {
+    /// The values that a plan can rely on: every attribute, and the state under `state.`.
+    pub fn values(&self) -> FingerprintValues {
+        let mut values = self
+            .resource
+            .as_ref()
+            .map(Resource::attributes)
+            .unwrap_or_default();
+        values.insert(
+            "state.provisioning".to_owned(),
+            serde_json::to_value(self.state.provisioning).unwrap_or_default(),
+        );
+        if let Some(power) = self.state.power {
+            values.insert(
+                "state.power".to_owned(),
+                serde_json::to_value(power).unwrap_or_default(),
+            );
+        }
+        values
+    }
+
+    /// The address, for what is ours.
+    pub fn address(&self) -> Option<&Address> {
+        match &self.owner {
+            Owner::Stack(address) => Some(address),
+            Owner::Child { address, .. } => address.as_ref(),
+            Owner::Foreign => None,
+        }
+    }
 }
 
 /// Whose a resource is.

@@ -1,1 +1,28 @@
-//! Placeholder.
+//! The verbs of Tensorform: decides image, size, resources and changes.
+//!
+//! `(Spec, Catalog, Live, Options) -> Planned`, synchronous and deterministic: the same input
+//! gives the same plan, whatever the order of live lists. What the planner needs to know and
+//! does not, it asks for in [`Planned::questions`]; the caller answers and plans again.
+
+pub mod select;
+
+pub mod shape;
+
+pub mod diff;
+
+mod location;
+
+mod order;
+
+mod preflight;
+
+pub mod cost;
+
+mod staleness;
+
+mod plan;
+
+pub use self::{
+    plan::{Input, Options, Planned, plan},
+    staleness::staleness,
+};

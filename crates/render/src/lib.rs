@@ -1,1 +1,41 @@
-//! Placeholder.
+//! Ink: plans, events, findings and tables of the catalogue as text or JSON.
+//!
+//! Nothing here reads a clock, a file or the environment, and nothing is decided here: width
+//! and colour are arguments, and the same input gives the same bytes. Every text is legible
+//! without colour: taking the colours out gives exactly the plain text.
+
+pub mod style;
+
+pub mod words;
+
+pub mod line;
+
+pub mod paper;
+
+pub mod table;
+
+mod ranges;
+
+pub mod plan;
+
+pub mod explain;
+
+pub mod quota;
+
+pub mod cost;
+
+pub mod diagnostics;
+
+pub mod failure;
+
+pub mod events;
+
+pub mod status;
+
+pub mod sizes;
+
+pub mod images;
+
+pub mod page;
+
+pub use self::style::Style;

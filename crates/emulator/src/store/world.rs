@@ -135,6 +135,24 @@ impl World {
         }));
     }
 
+    /// Makes a subscription exist, so that a spec that names one can be rehearsed.
+    ///
+    /// # Errors
+    /// The world folder cannot be written.
+    pub fn add_subscription(&mut self, id: &str) -> io::Result<()> {
+        if self.subscription(id).is_some() {
+            return Ok(());
+        }
+        let entry = Subscription {
+            id: id.to_owned(),
+            name: "Sandbox".to_owned(),
+        };
+        self.transact(self.now, |world| -> io::Result<()> {
+            world.put(Entry::Subscription(entry));
+            Ok(())
+        })?
+    }
+
     /// Gives operations that were running under another speed the rest of their time at this one.
     pub(crate) fn adopt_speed(&mut self, now: Instant, speed: Speed) -> io::Result<()> {
         let Facts {

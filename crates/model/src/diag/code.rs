@@ -60,6 +60,116 @@ codes! {
     SpecVariable = "SPEC010", Error;
     /// The spec file cannot be read.
     SpecUnreadable = "SPEC011", Error;
+    /// A secret that must not stand in a spec.
+    SpecSecret = "SPEC012", Error;
+    /// A valid value that is likely to cause trouble.
+    SpecRisky = "SPEC013", Warning;
+    /// A region that the catalogue does not have.
+    LocationUnknown = "LOC001", Error;
+    /// A region of the list in which some pool does not fit.
+    LocationPassedOver = "LOC002", Note;
+    /// A named size that the catalogue does not have.
+    SizeUnknown = "SIZE001", Error;
+    /// No size passes every rule.
+    SizeNoneFits = "SIZE002", Error;
+    /// A named size that cannot work.
+    SizeRefused = "SIZE003", Error;
+    /// A named size that works against advice.
+    SizeAgainstAdvice = "SIZE004", Warning;
+    /// A size whose retirement is announced.
+    SizeRetires = "SIZE005", Warning;
+    /// A new pool would get another size than the live nodes have.
+    SizeBetter = "SIZE006", Note;
+    /// Live nodes have a size that the catalogue does not know.
+    SizeUnknownKept = "SIZE007", Warning;
+    /// A size without a capability that the spec asks for.
+    SizeLacks = "SIZE008", Error;
+    /// Which sizes the subscription may use could not be read.
+    SizesUnknown = "SIZE009", Warning;
+    /// A pool that is to be a scale set.
+    ScaleSetNeeded = "POOL001", Error;
+    /// Disks that need a zone where the size has none.
+    ZoneNeeded = "POOL002", Error;
+    /// Disks that the size does not take.
+    DisksDoNotFit = "POOL003", Error;
+    /// An image that does not run on the size.
+    ImageDoesNotFit = "IMAGE001", Error;
+    /// An image or version that the region does not have.
+    ImageNotFound = "IMAGE002", Error;
+    /// An image whose version could not be checked.
+    ImageUnverified = "IMAGE003", Warning;
+    /// An image with a purchase plan.
+    ImageNeedsTerms = "IMAGE004", Error;
+    /// Quota that does not hold the plan.
+    QuotaShort = "QUOTA001", Error;
+    /// Quota that could not be checked.
+    QuotaUnknown = "QUOTA002", Warning;
+    /// What an offline plan cannot know.
+    OfflineUnknowns = "QUOTA003", Warning;
+    /// Something without a price.
+    PriceUnknown = "COST001", Warning;
+    /// A stack that costs more than its budget.
+    OverBudget = "COST002", Error;
+    /// A budget that is met with spot prices.
+    BudgetOnSpot = "COST003", Warning;
+    /// A resource of somebody else under a name that the stack needs.
+    NameTaken = "OWN001", Error;
+    /// A stack that would have to move.
+    StackMoved = "OWN002", Error;
+    /// A resource group that the tool did not make.
+    GroupNotOurs = "OWN003", Note;
+    /// A resource group that stays because of what others have in it.
+    GroupKept = "OWN004", Warning;
+    /// A VM that runs although its last operation failed.
+    FailedButRuns = "STATE001", Warning;
+    /// A resource whose creation failed.
+    NeverMade = "STATE002", Warning;
+    /// A resource that is being written.
+    BeingWritten = "STATE003", Warning;
+    /// A VM that is off and still billed.
+    StoppedButBilled = "STATE004", Warning;
+    /// A change that would deallocate or replace a node without permission.
+    StopNotAllowed = "CHANGE001", Error;
+    /// A change that would lose data or break what depends on it.
+    ChangeRefused = "CHANGE002", Error;
+    /// A difference that Azure cannot remove.
+    CannotChange = "CHANGE003", Warning;
+    /// A protected resource that would be deleted or replaced.
+    Protected = "CHANGE004", Error;
+    /// A saved plan that does not hold any more.
+    PlanStale = "PLAN001", Error;
+    /// A plan for which something could not be read.
+    PlanIncomplete = "PLAN002", Error;
+    /// No credential gives a token.
+    NoCredential = "AUTH001", Error;
+    /// Azure refuses the token, or none could be fetched.
+    TokenRefused = "AUTH002", Error;
+    /// A request to Azure failed.
+    RequestFailed = "ARM001", Error;
+    /// Azure, or another endpoint, cannot be reached.
+    Unreachable = "ARM002", Error;
+    /// The credential may not do what the command needs.
+    Forbidden = "ARM003", Error;
+    /// No subscription, several, or not the one that is named.
+    SubscriptionNotFound = "ARM004", Error;
+    /// A plan file that cannot be used.
+    PlanUnreadable = "PLAN003", Error;
+    /// A plan file for another stack or another world.
+    PlanForOther = "PLAN004", Error;
+    /// A file that cannot be read or written.
+    FileUnusable = "FILE001", Error;
+    /// An SSH key that cannot be used.
+    KeyUnusable = "KEY001", Error;
+    /// A sandbox that cannot be used.
+    SandboxUnusable = "SANDBOX001", Error;
+    /// An apply that nobody confirmed.
+    NotConfirmed = "APPLY001", Error;
+    /// An apply in which steps failed.
+    StepsFailed = "APPLY002", Error;
+    /// A world that is not as planned after an apply.
+    NotAsPlanned = "APPLY003", Error;
+    /// A journal that cannot be written.
+    JournalUnwritable = "APPLY004", Error;
 }
 
 impl fmt::Display for Code {

@@ -30,6 +30,11 @@ impl SpecPath {
         )
     }
 
+    /// The path of these steps.
+    pub(crate) fn from_segments(segments: Vec<Segment>) -> Self {
+        Self(segments)
+    }
+
     /// A key of a pool.
     pub fn pool(pool: &str, keys: &[&str]) -> Self {
         let mut path = Self::of(&["pools", pool]);

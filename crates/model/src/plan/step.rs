@@ -11,7 +11,7 @@ use crate::{
     digest,
     ids::ArmId,
     live::FingerprintValues,
-    resource::{Resource, ResourceKind, Tags},
+    resource::{Resource, ResourceKind, Tags, attributes},
 };
 
 /// What a step does to its resource.
@@ -156,11 +156,17 @@ pub enum Operation {
         /// Dotted paths.
         attributes: Vec<String>,
     },
-    /// Adds or changes these tags and leaves the others alone.
+    /// Adds, changes and removes these tags and leaves the others alone.
     MergeTags {
-        /// The tags.
-        tags: Tags,
+        /// The tags to add or change.
+        set: Tags,
+        /// The names of tags to remove.
+        remove: Vec<String>,
     },
+    /// Waits until the write that is under way has ended well.
+    Settle,
+    /// Waits until the resource, which is being deleted, is gone.
+    AwaitGone,
     /// Gives back the hardware of a VM.
     Deallocate,
     /// Starts a VM.
@@ -192,6 +198,48 @@ impl Fingerprint {
         Self {
             digest: digest::of_json(&document),
             values,
+        }
+    }
+}
+
+/// A value that is not what a plan relied on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// Dotted path; empty when the resource itself appeared or vanished.
+    pub path: String,
+    /// What the plan relied on; `null` for nothing.
+    pub planned: Value,
+    /// What there is; `null` for nothing.
+    pub found: Value,
+}
+
+impl Fingerprint {
+    /// What differs between the values that the plan relied on and those found now
+    /// (`None`: the resource is absent). Values that the plan did not rely on do not count.
+    pub fn changes(&self, found: Option<&FingerprintValues>) -> Vec<Changed> {
+        match (&self.values, found) {
+            (None, None) => Vec::new(),
+            (None, Some(_)) => vec![Changed {
+                path: String::new(),
+                planned: Value::Null,
+                found: Value::from("present"),
+            }],
+            (Some(_), None) => vec![Changed {
+                path: String::new(),
+                planned: Value::from("present"),
+                found: Value::Null,
+            }],
+            (Some(planned), Some(found)) => planned
+                .iter()
+                .map(|(path, planned)| Changed {
+                    path: path.clone(),
+                    planned: planned.clone(),
+                    found: found.get(path).cloned().unwrap_or_default(),
+                })
+                .filter(|changed| {
+                    !attributes::same(&changed.path, &changed.planned, &changed.found)
+                })
+                .collect(),
         }
     }
 }

@@ -74,6 +74,30 @@ impl Resource {
         self.properties.kind()
     }
 
+    /// The VM that this is.
+    pub fn virtual_machine(&self) -> Option<&VirtualMachine> {
+        let Properties::VirtualMachine(vm) = &self.properties else {
+            return None;
+        };
+        Some(vm)
+    }
+
+    /// The VM that this is, to change it.
+    pub fn virtual_machine_mut(&mut self) -> Option<&mut VirtualMachine> {
+        let Properties::VirtualMachine(vm) = &mut self.properties else {
+            return None;
+        };
+        Some(vm)
+    }
+
+    /// The public key that this is.
+    pub fn ssh_public_key(&self) -> Option<&SshPublicKey> {
+        let Properties::SshPublicKey(key) = &self.properties else {
+            return None;
+        };
+        Some(key)
+    }
+
     /// The form in plan documents: the properties as one object, with `tags` in it.
     pub fn document(&self) -> Value {
         let mut document = self.properties.document();

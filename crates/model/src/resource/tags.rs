@@ -18,6 +18,9 @@ pub const RUN: &str = "tensorform-run";
 pub const PROTECT: &str = "tensorform-protect";
 /// `stopped` on what the user stopped on purpose.
 pub const POWER: &str = "tensorform-power";
+/// Tags that a run writes on what it makes. They tell whose a resource is and are no
+/// property of it: neither desired nor live resources have them among their `tags`.
+pub const RUN_TAGS: [&str; 4] = [STACK, ADDRESS, CREATED, RUN];
 /// The beginning of all names that the tool keeps for itself.
 pub const PREFIX: &str = "tensorform-";
 

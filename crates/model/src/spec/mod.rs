@@ -1,5 +1,51 @@
 //! The spec: what the user wants, as written in `tensorform.yaml`.
+//!
+//! [`parse`] reads a text into a [`Spec`] and finds everything that is wrong with it in one
+//! run. What a spec may say is written down once, in the tables of `schema`: the validator,
+//! the JSON schema, the reference and the starter all come from there.
+
+pub mod parts;
 
 pub mod types;
 
-pub use types::*;
+pub mod pool;
+
+mod yaml;
+
+pub mod spans;
+
+mod findings;
+
+mod trail;
+
+mod show;
+
+mod variables;
+
+mod schema;
+
+mod ssh;
+
+mod validate;
+
+mod decode;
+
+mod check;
+
+mod read;
+
+mod document;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    document::{json_schema, reference, starter},
+    parts::*,
+    pool::*,
+    read::{Inputs, Parsed, parse, referenced_environment},
+    schema::forms::quantities::parse_count,
+    spans::{Position, SpanIndex},
+    ssh::{KeyProblem, check_public_key, is_literal_key},
+    types::*,
+};

@@ -1,0 +1,156 @@
+//! Changing a resource that exists.
+
+use azure_core::Method;
+use model::resource::{ResourceKind, Tags};
+use serde_json::{Value, json};
+
+use super::{
+    failure::{self, Stopped},
+    step::{Own, Performer, TRIES},
+    write::WriteError,
+};
+use crate::{
+    read::one::Now,
+    versions,
+    wire::{self, patch::Change},
+};
+
+impl Performer<'_> {
+    /// Writes all of the desired resource over the live one.
+    pub(super) async fn put(&self, own: &mut Own) -> Result<(), Stopped> {
+        let after = self.with_known_key(self.after()?)?;
+        for attempt in 1.. {
+            let now = self.inspect(own).await?;
+            let body = wire::patch::put_body(&after, &now.body);
+            let body = body.map_err(|error| failure::of_encoding(&error))?;
+            match self.write_over(Method::Put, body, &now).await {
+                Ok(()) => break,
+                Err(error) => self.outdated(&error, attempt)?,
+            }
+        }
+        own.all();
+        Ok(())
+    }
+
+    /// Writes the listed attributes over the live resource.
+    pub(super) async fn patch(&self, attributes: &[String], own: &mut Own) -> Result<(), Stopped> {
+        let after = self.with_known_key(self.after()?)?;
+        for attempt in 1.. {
+            let now = match self.inspect(own).await {
+                // An earlier try whose answer was lost may have been carried out.
+                Err(failure) if attempt > 1 && self.is_patched(attributes).await? => {
+                    tracing::info!(code = failure.code, "the change was made by an earlier try");
+                    break;
+                }
+                other => other?,
+            };
+            let changes = wire::patch::changes(&after, attributes, &now.body)
+                .map_err(|error| failure::of_encoding(&error))?;
+            match self.write_changes(changes, &now).await {
+                Ok(()) => break,
+                Err(error) => self.outdated(&error, attempt)?,
+            }
+        }
+        own.add(attributes.iter().cloned());
+        Ok(())
+    }
+
+    async fn write_changes(&self, changes: Vec<Change>, now: &Now) -> Result<(), WriteError> {
+        for change in changes {
+            match change {
+                Change::Patch(body) => self.write_over(Method::Patch, body, now).await?,
+                Change::Put(body) => self.write_over(Method::Put, body, now).await?,
+                Change::PatchDisk(disk, body) => {
+                    let call = self
+                        .call_on(Method::Patch, &disk)
+                        .map_err(WriteError::Step)?;
+                    self.write(&call.body(body)).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A write over what was just read. Only VMs can be told to refuse if it changed since.
+    async fn write_over(&self, method: Method, body: Value, now: &Now) -> Result<(), WriteError> {
+        let mut call = self.call(method).map_err(WriteError::Step)?.body(body);
+        if let (ResourceKind::VirtualMachine, Some(etag)) = (self.step.kind, &now.etag) {
+            call = call.header("if-match", etag);
+        }
+        self.write(&call).await.map(|_| ())
+    }
+
+    /// An old entity tag is no failure yet: something else about the resource may have changed,
+    /// which the next look tells.
+    fn outdated(&self, error: &WriteError, attempt: u32) -> Result<(), Stopped> {
+        match error.arm() {
+            Some(arm) if arm.status == 412 && attempt < TRIES => Ok(()),
+            _ => Err(error.failure(self.is_spot())),
+        }
+    }
+
+    /// Whether the resource already has the desired values of these attributes.
+    async fn is_patched(&self, attributes: &[String]) -> Result<bool, Stopped> {
+        let desired = self.after()?.attributes();
+        let Some(now) = self.look().await? else {
+            return Ok(false);
+        };
+        let found = now.values();
+        Ok(attributes.iter().all(|path| {
+            let desired = desired.get(path).unwrap_or(&Value::Null);
+            let found = found.get(path).unwrap_or(&Value::Null);
+            model::resource::attributes::same(path, desired, found)
+        }))
+    }
+
+    /// Adds, changes and removes tags, and leaves the others alone.
+    pub(super) async fn merge_tags(
+        &self,
+        set: &Tags,
+        remove: &[String],
+        own: &mut Own,
+    ) -> Result<(), Stopped> {
+        let now = self.inspect(own).await?;
+        if !set.is_empty() {
+            let tags = set
+                .iter()
+                .map(|(name, value)| (name.as_str().to_owned(), json!(value)));
+            self.write_tags("Merge", tags.collect()).await?;
+        }
+        // The service removes a tag by its name and value.
+        let there = remove.iter().filter_map(|name| {
+            let value = now.tags().get(name)?;
+            Some((name.clone(), json!(value)))
+        });
+        let there: serde_json::Map<String, Value> = there.collect();
+        if !there.is_empty() {
+            self.write_tags("Delete", there).await?;
+        }
+        let names = set.iter().map(|(name, _)| name.as_str());
+        own.add(
+            names
+                .chain(remove.iter().map(String::as_str))
+                .map(|name| format!("tags.{name}")),
+        );
+        Ok(())
+    }
+
+    async fn write_tags(
+        &self,
+        operation: &str,
+        tags: serde_json::Map<String, Value>,
+    ) -> Result<(), Stopped> {
+        let path = format!(
+            "{}/providers/Microsoft.Resources/tags/default",
+            self.step.id
+        );
+        let query = [("api-version", versions::RESOURCES)];
+        let call = self.run.client.call_at(Method::Patch, &path, &query);
+        let call = call.map_err(|error| self.failed(&error))?;
+        let body = json!({ "operation": operation, "properties": { "tags": tags } });
+        let result = self.write(&call.body(body)).await;
+        result
+            .map(|_| ())
+            .map_err(|error| error.failure(self.is_spot()))
+    }
+}

@@ -1,0 +1,158 @@
+//! Making a resource that must not exist.
+
+use std::collections::BTreeSet;
+
+use azure_core::Method;
+use model::{
+    live::Provisioning,
+    plan::Action,
+    resource::{Known, Properties, Resource, ResourceKind, Tags, tags},
+};
+use serde_json::Value;
+
+use super::{
+    failure::{self, Stopped},
+    step::{Own, Performer},
+};
+use crate::{call::Call, lro::drive, read::one::Now, wire};
+
+impl Performer<'_> {
+    /// Makes the resource. A VM is made with a precondition; where the API has none, the place is
+    /// looked at right before.
+    pub(super) async fn create(&self, own: &mut Own) -> Result<(), Stopped> {
+        let body = self.new_body()?;
+        // A repair writes over what is half made, so that it cannot demand that nothing is there.
+        let precondition =
+            self.step.kind == ResourceKind::VirtualMachine && self.step.action != Action::Repair;
+        if !precondition && self.is_made_already().await? {
+            own.all();
+            return Ok(());
+        }
+        let mut call = self.call(Method::Put)?.body(body);
+        if precondition {
+            call = call.header("if-none-match", "*");
+        }
+        let result = self.send_new(&call).await;
+        own.all();
+        match result {
+            Ok(()) => Ok(()),
+            Err(mut failure) => {
+                // What a failed creation leaves is told, so that nobody pays for it unknowingly.
+                if !failure.left_behind {
+                    failure.left_behind = matches!(self.look().await, Ok(Some(_)));
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    async fn send_new(&self, call: &Call) -> Result<(), Stopped> {
+        let Err(error) = self.write(call).await else {
+            return Ok(());
+        };
+        let unanswered = error.is_open();
+        let refused = error.arm().is_some_and(|arm| arm.status == 412);
+        if !unanswered && !refused {
+            return Err(error.failure(self.is_spot()));
+        }
+        match self.look().await? {
+            Some(now) if unanswered && self.made_by_us(&now) => self.settle_new().await,
+            Some(now) if refused => Err(failure::occupied(&whose(&now))),
+            Some(_) | None => Err(error.failure(self.is_spot())),
+        }
+    }
+
+    /// Whether an earlier attempt of this run made it; anything else in its place is a refusal.
+    async fn is_made_already(&self) -> Result<bool, Stopped> {
+        let Some(now) = self.look().await? else {
+            return Ok(false);
+        };
+        if now.live.state.provisioning == Provisioning::Deleting {
+            let read = self.call(Method::Get)?;
+            let mut report = |state: &str| self.waiting(state);
+            drive::settle(
+                self.run.client,
+                Method::Delete,
+                &read,
+                self.deadline,
+                &mut report,
+            )
+            .await
+            .map_err(|error| failure::of_operation(&error, self.is_spot()))?;
+            return Ok(false);
+        }
+        if self.made_by_us(&now) {
+            self.settle_new().await?;
+            return Ok(true);
+        }
+        Err(failure::occupied(&whose(&now)))
+    }
+
+    fn made_by_us(&self, now: &Now) -> bool {
+        now.tags().get(tags::RUN) == Some(self.run.inputs.nonce.as_str())
+    }
+
+    /// Waits for a resource of ours whose acceptance we did not see.
+    async fn settle_new(&self) -> Result<(), Stopped> {
+        let read = self.call(Method::Get)?;
+        let mut report = |state: &str| self.waiting(state);
+        drive::settle(
+            self.run.client,
+            Method::Put,
+            &read,
+            self.deadline,
+            &mut report,
+        )
+        .await
+        .map(|_| ())
+        .map_err(|error| failure::of_operation(&error, self.is_spot()))
+    }
+
+    /// The body of the new resource, with the tags of the run.
+    fn new_body(&self) -> Result<Value, Stopped> {
+        let after = self.with_known_key(self.after()?)?;
+        let mut body = wire::encode(&after).map_err(|error| failure::of_encoding(&error))?;
+        if after.kind().takes_tags() {
+            let mut run_tags = Tags::default();
+            run_tags.set(tags::STACK, &self.run.plan.stack);
+            run_tags.set(tags::ADDRESS, self.step.address.to_string());
+            run_tags.set(tags::CREATED, self.run.inputs.created_at.to_string());
+            run_tags.set(tags::RUN, &self.run.inputs.nonce);
+            wire::set_tags(&mut body, &run_tags);
+        }
+        Ok(body)
+    }
+
+    /// The resource with the key that the plan could not know.
+    pub(super) fn with_known_key(&self, mut resource: Resource) -> Result<Resource, Stopped> {
+        let key = || {
+            let generated = self.run.inputs.generated_ssh_key.clone();
+            generated.ok_or_else(|| {
+                failure::ours(
+                    "ValueNotKnown",
+                    "the plan generates an SSH key, and none was given",
+                )
+            })
+        };
+        if let Properties::VirtualMachine(machine) = &mut resource.properties
+            && machine.ssh_keys == Known::AfterApply
+        {
+            machine.ssh_keys = Known::Value(BTreeSet::from([key()?]));
+        }
+        if let Properties::SshPublicKey(public) = &mut resource.properties
+            && public.public_key == Known::AfterApply
+        {
+            public.public_key = Known::Value(key()?);
+        }
+        Ok(resource)
+    }
+}
+
+/// Whose a resource in our way is, in words.
+fn whose(now: &Now) -> String {
+    match (now.tags().get(tags::STACK), now.tags().get(tags::ADDRESS)) {
+        (Some(stack), Some(address)) => format!("`{address}` of the stack `{stack}`"),
+        (Some(stack), None) => format!("something of the stack `{stack}`"),
+        (None, _) => "it belongs to no stack".to_owned(),
+    }
+}

@@ -1,0 +1,306 @@
+//! Performs a plan: asks the walk what may start, performs it, and tells the walk how it ended.
+//!
+//! It makes one attempt and may fail anywhere; planning and applying again goes on from there.
+
+mod change;
+mod create;
+mod failure;
+mod remove;
+mod step;
+mod write;
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    time::Duration,
+};
+
+use futures::{StreamExt as _, stream::FuturesUnordered};
+use model::{
+    plan::{Action, Ending, Event, Failure, Outcome, Plan, Walk, WalkLimits},
+    units::Timestamp,
+};
+use tokio::sync::{mpsc, watch};
+
+use self::{failure::Stopped, step::Performer};
+use crate::{client::Client, error::SinkError};
+
+/// Where events go: progress, the journal, JSON lines.
+///
+/// [`Event::Write`] comes before each write is sent. An error stops the run before that write.
+pub trait Sink: Send + Sync {
+    /// Takes an event.
+    ///
+    /// # Errors
+    /// The event could not be recorded.
+    fn emit(&self, event: &Event) -> Result<(), SinkError>;
+}
+
+/// What an apply needs beside the plan. All that differs between runs is here.
+#[derive(Clone, Debug)]
+pub struct ApplyInputs {
+    /// The nonce that marks what this run makes.
+    pub nonce: String,
+    /// The time to be written on what this run makes.
+    pub created_at: Timestamp,
+    /// The public key to use where the plan says that it is known only after apply.
+    pub generated_ssh_key: Option<String>,
+    /// The most steps under way at once.
+    pub parallelism: usize,
+    /// How long a step may take.
+    pub step_deadline: Duration,
+}
+
+impl ApplyInputs {
+    /// Inputs with the usual limits. A VM with extensions may take 90 minutes by Azure's own count.
+    pub fn new(nonce: impl Into<String>, created_at: Timestamp) -> Self {
+        Self {
+            nonce: nonce.into(),
+            created_at,
+            generated_ssh_key: None,
+            parallelism: WalkLimits::default().parallelism,
+            step_deadline: Duration::from_secs(90 * 60),
+        }
+    }
+}
+
+/// Whether somebody wants the run to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interrupt {
+    /// Nobody does.
+    #[default]
+    No,
+    /// Start nothing new, and let what is under way finish.
+    Graceful,
+    /// Leave at once.
+    Now,
+}
+
+/// What all steps of a run share.
+struct Run<'a> {
+    client: &'a Client,
+    plan: &'a Plan,
+    inputs: &'a ApplyInputs,
+    sink: &'a dyn Sink,
+    /// Set once an event could not be recorded: nothing is written any more.
+    broken: AtomicBool,
+    writes: AtomicU64,
+}
+
+impl Run<'_> {
+    /// Hands an event to the sink. Once that fails, nothing is written any more.
+    fn emit(&self, event: &Event) -> Result<(), SinkError> {
+        let result = self.sink.emit(event);
+        if result.is_err() {
+            self.broken.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// The same where there is nothing to be held back.
+    fn tell(&self, event: &Event) {
+        if let Err(error) = self.emit(event) {
+            tracing::error!(%error, "the run stops");
+        }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+}
+
+/// Performs the steps of a plan.
+pub async fn apply(
+    client: &Client,
+    plan: &Plan,
+    inputs: &ApplyInputs,
+    sink: &dyn Sink,
+    mut interrupt: watch::Receiver<Interrupt>,
+) -> Outcome {
+    let run = Run {
+        client,
+        plan,
+        inputs,
+        sink,
+        broken: AtomicBool::new(false),
+        writes: AtomicU64::new(0),
+    };
+    run.tell(&Event::RunStarted {
+        stack: plan.stack.clone(),
+        nonce: inputs.nonce.clone(),
+        changes: plan.changes().count(),
+    });
+    let limits = WalkLimits {
+        parallelism: inputs.parallelism,
+    };
+    let outcome = match Walk::new(&plan.steps, limits) {
+        Ok(walk) => {
+            let mut driver = Driver {
+                run: &run,
+                walk,
+                under_way: BTreeMap::new(),
+                interrupted: false,
+            };
+            driver.drive(&mut interrupt).await;
+            driver.outcome()
+        }
+        Err(cycle) => refused(plan, &failure::ours("PlanUnsound", cycle.to_string())),
+    };
+    let mut outcome = outcome;
+    outcome.writes = run.writes.load(Ordering::Relaxed);
+    finish(&run, &outcome);
+    outcome
+}
+
+/// Feeds the walk.
+struct Driver<'a> {
+    run: &'a Run<'a>,
+    walk: Walk,
+    /// Started steps that have not ended, and whether Azure accepted their first write.
+    under_way: BTreeMap<usize, bool>,
+    interrupted: bool,
+}
+
+/// What the driver waits for.
+enum Turn {
+    Accepted(usize),
+    Ended(usize, Result<(), Stopped>),
+    Interrupt,
+}
+
+impl Driver<'_> {
+    async fn drive(&mut self, interrupt: &mut watch::Receiver<Interrupt>) {
+        let run = self.run;
+        let (accept, mut accepted) = mpsc::unbounded_channel();
+        let mut steps = FuturesUnordered::new();
+        let mut watching = true;
+        if self.heed(*interrupt.borrow_and_update()) {
+            return;
+        }
+        loop {
+            if run.is_broken() {
+                self.walk.interrupt();
+            }
+            for index in self.walk.ready() {
+                let Some(step) = run.plan.steps.get(index) else {
+                    continue;
+                };
+                self.under_way.insert(index, false);
+                let performer = Performer::new(run, step, index, accept.clone());
+                steps.push(async move { (index, performer.perform().await) });
+            }
+            if self.walk.is_over() {
+                return;
+            }
+            let turn = tokio::select! {
+                biased;
+                Some(index) = accepted.recv() => Turn::Accepted(index),
+                changed = interrupt.changed(), if watching => {
+                    watching = changed.is_ok();
+                    Turn::Interrupt
+                }
+                Some((index, result)) = steps.next() => Turn::Ended(index, result),
+            };
+            match turn {
+                Turn::Accepted(index) => self.accept(index),
+                Turn::Ended(index, result) => {
+                    // An end that is seen before its acceptance would look like a refusal.
+                    while let Ok(index) = accepted.try_recv() {
+                        self.accept(index);
+                    }
+                    self.under_way.remove(&index);
+                    self.walk
+                        .finished(index, result.map_err(|failure| *failure));
+                }
+                Turn::Interrupt => {
+                    if self.heed(*interrupt.borrow_and_update()) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does what somebody asks; tells whether to leave at once.
+    fn heed(&mut self, interrupt: Interrupt) -> bool {
+        if interrupt == Interrupt::No {
+            return false;
+        }
+        if !self.interrupted {
+            self.interrupted = true;
+            self.walk.interrupt();
+            self.run.tell(&Event::Interrupted);
+        }
+        interrupt == Interrupt::Now
+    }
+
+    fn accept(&mut self, index: usize) {
+        if let Some(accepted) = self.under_way.get_mut(&index) {
+            *accepted = true;
+            self.walk.accepted(index);
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        let mut outcome = self.walk.outcome();
+        outcome.interrupted = self.interrupted;
+        let writing = self.run.plan.steps.iter().enumerate();
+        let writing = writing.filter(|(_, step)| step.action.writes());
+        for ((index, _), (_, _, ending)) in writing.zip(&mut outcome.steps) {
+            // The walk calls a step that has no end yet "not started".
+            if let Some(accepted) = self.under_way.get(&index) {
+                *ending = Ending::Failed(*failure::left_alone(*accepted));
+            }
+        }
+        outcome
+    }
+}
+
+/// An outcome in which nothing was done.
+fn refused(plan: &Plan, failure: &Failure) -> Outcome {
+    let ending = Ending::Failed(failure.clone());
+    Outcome {
+        steps: plan
+            .changes()
+            .map(|step| (step.address.clone(), step.action, ending.clone()))
+            .collect(),
+        writes: 0,
+        interrupted: false,
+    }
+}
+
+/// Tells of steps that did not start, and of the end.
+fn finish(run: &Run<'_>, outcome: &Outcome) {
+    let count = |of: fn(&Ending) -> bool| {
+        let endings = outcome.steps.iter();
+        endings.filter(|(_, _, ending)| of(ending)).count()
+    };
+    for (address, action, ending) in &outcome.steps {
+        if matches!(ending, Ending::Skipped { .. } | Ending::NotStarted) {
+            tell_end(run, address, *action, ending, 0.0);
+        }
+    }
+    run.tell(&Event::RunFinished {
+        done: count(|ending| *ending == Ending::Done),
+        failed: count(|ending| matches!(ending, Ending::Failed(_))),
+        not_started: count(|ending| matches!(ending, Ending::Skipped { .. } | Ending::NotStarted)),
+    });
+}
+
+fn tell_end(
+    run: &Run<'_>,
+    address: &model::address::Address,
+    action: Action,
+    ending: &Ending,
+    seconds: f64,
+) {
+    run.tell(&Event::StepFinished {
+        address: address.clone(),
+        action,
+        ending: ending.clone(),
+        seconds,
+    });
+}
+
+#[cfg(test)]
+mod tests;

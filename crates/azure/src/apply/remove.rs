@@ -1,0 +1,110 @@
+//! Deleting a resource. What is absent is done; a group goes only when it is empty.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use azure_core::Method;
+use model::{
+    ids::ArmId,
+    plan::Action,
+    resource::{Properties, ResourceKind},
+};
+use serde_json::Value;
+
+use super::{
+    failure::{self, Stopped},
+    step::{Own, Performer},
+};
+use crate::{call::MachineAction, versions};
+
+/// How long a list may go on showing what was deleted: it lags behind.
+const LIST_LAG: Duration = Duration::from_secs(120);
+
+impl Performer<'_> {
+    /// Deletes the resource.
+    pub(super) async fn delete(&self, own: &mut Own) -> Result<(), Stopped> {
+        let Some(now) = self.look().await? else {
+            own.all();
+            return Ok(());
+        };
+        self.compare(Some(&now), own)?;
+        own.all();
+        if self.step.kind == ResourceKind::ResourceGroup {
+            self.refuse_unless_empty().await?;
+        }
+        let call = if self.step.kind == ResourceKind::VirtualMachine {
+            let call = self
+                .run
+                .client
+                .machine_call(MachineAction::Delete, &self.step.id);
+            call.map_err(|error| self.failed(&error))?
+        } else {
+            self.call(Method::Delete)?
+        };
+        match self.write(&call).await {
+            Ok(_) => Ok(()),
+            Err(error)
+                if error
+                    .arm()
+                    .is_some_and(super::super::error::ArmError::is_absence) =>
+            {
+                Ok(())
+            }
+            Err(error) => {
+                let mut failure = error.failure(self.is_spot());
+                failure.left_behind = true;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Refuses to delete a group with something in it. What this plan has deleted may show for a
+    /// while.
+    async fn refuse_unless_empty(&self) -> Result<(), Stopped> {
+        let path = format!("{}/resources", self.step.id);
+        let query = [("api-version", versions::RESOURCES)];
+        let deleted = self.deleted();
+        let begun = self.clock().now();
+        let mut wait = Duration::from_millis(500);
+        loop {
+            let items = self.run.client.list(&path, &query).await;
+            let items = items.map_err(|error| self.failed(&error))?;
+            let remaining: BTreeSet<ArmId> = items
+                .iter()
+                .filter_map(|item| item.get("id").and_then(Value::as_str)?.parse().ok())
+                .collect();
+            if remaining.is_empty() {
+                return Ok(());
+            }
+            let waited = self.clock().now().saturating_sub(begun);
+            let only_ours = remaining.iter().all(|id| deleted.contains(id));
+            if !only_ours || waited + wait > LIST_LAG {
+                let names: Vec<String> = remaining.iter().map(ToString::to_string).collect();
+                return Err(failure::not_empty(&names));
+            }
+            self.waiting("NotEmptyYet");
+            self.clock().sleep(wait).await;
+            wait = wait.saturating_mul(2).min(Duration::from_secs(10));
+        }
+    }
+
+    /// Everything that this plan deletes, with the parts that go along.
+    fn deleted(&self) -> BTreeSet<ArmId> {
+        let mut deleted = BTreeSet::new();
+        for step in &self.run.plan.steps {
+            if step.action != Action::Delete {
+                continue;
+            }
+            deleted.insert(step.id.clone());
+            if let (Some(Properties::VirtualMachine(machine)), Some(group)) = (
+                step.before.as_ref().map(|before| &before.properties),
+                step.id.group_id(),
+            ) {
+                let disk = group.in_group("Microsoft.Compute/disks", &machine.os_disk.name);
+                let nic =
+                    group.in_group("Microsoft.Network/networkInterfaces", &machine.network.name);
+                deleted.extend([disk, nic]);
+            }
+        }
+        deleted
+    }
+}

@@ -1,0 +1,158 @@
+//! Sends one write: recorded before it goes, repeated while Azure is busy with the same resource,
+//! followed to its end.
+
+use std::time::Duration;
+
+use azure_core::Method;
+use model::{plan::Event, resource::ResourceKind};
+use serde_json::Value;
+
+use super::{
+    failure::{self, Stopped},
+    step::Performer,
+};
+use crate::{
+    call::{Call, Reply},
+    error::{ArmError, RequestError, RequestFault},
+    fault::{Retry, classify},
+    lro::drive,
+};
+
+/// The longest wait between two tries.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Why a write did not do what it was sent for.
+pub(super) enum WriteError {
+    /// The request failed.
+    Request(RequestError),
+    /// The step cannot go on.
+    Step(Stopped),
+}
+
+impl WriteError {
+    /// What Azure said, where it answered.
+    pub(super) fn arm(&self) -> Option<&ArmError> {
+        match self {
+            Self::Request(error) => error.arm(),
+            Self::Step(_) => None,
+        }
+    }
+
+    /// Whether the write may have been carried out although nobody said so.
+    pub(super) fn is_open(&self) -> bool {
+        match self {
+            Self::Request(error) => match error.arm() {
+                Some(arm) => arm.after_unanswered || matches!(arm.status, 408 | 500..=599),
+                None => matches!(error.fault, RequestFault::Unanswered { .. }),
+            },
+            Self::Step(_) => false,
+        }
+    }
+
+    /// The failure of the step.
+    pub(super) fn failure(&self, spot: bool) -> Stopped {
+        match self {
+            Self::Request(error) => failure::of_request(error, spot),
+            Self::Step(failure) => failure.clone(),
+        }
+    }
+}
+
+impl Performer<'_> {
+    /// Sends a write until Azure accepts or refuses it.
+    pub(super) async fn send_write(&self, call: &Call) -> Result<Reply, WriteError> {
+        let mut call = call.clone();
+        let begun = self.clock().now();
+        let mut wait = Duration::from_secs(1);
+        loop {
+            self.announce(&call)?;
+            match self.run.client.send(&call).await {
+                Ok(reply) => {
+                    self.accept(&reply);
+                    return Ok(reply);
+                }
+                Err(error) => {
+                    let now = self.clock().now();
+                    let patience = error
+                        .arm()
+                        .map(|arm| self.patience(call.method, arm))
+                        .unwrap_or_default();
+                    if now.saturating_sub(begun) + wait > patience || now + wait > self.deadline {
+                        return Err(WriteError::Request(error));
+                    }
+                    let state = error.arm().map(|arm| arm.innermost().0).unwrap_or_default();
+                    self.waiting(state);
+                    self.clock().sleep(wait).await;
+                    wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+                    call = call.again();
+                }
+            }
+        }
+    }
+
+    /// How long a refusal is waited out: as long as what is in the way usually lasts.
+    fn patience(&self, method: Method, error: &ArmError) -> Duration {
+        let code = error.innermost().0.to_lowercase();
+        // The plan's order has made what is referred to; its news may not have spread yet.
+        if code == "parentresourcenotfound" || code == "invalidresourcereference" {
+            return Duration::from_secs(20);
+        }
+        // Our own earlier attempt may be what is in the way of a write that must not happen twice:
+        // the caller looks. Any other write may.
+        let once = self.step.kind == ResourceKind::VirtualMachine && method != Method::Delete;
+        if error.after_unanswered && once {
+            return Duration::ZERO;
+        }
+        if classify(error, self.is_spot()).retry != Retry::Soon {
+            return Duration::ZERO;
+        }
+        let seconds = if code.starts_with("inuse") || code.ends_with("cannotbedeleted") {
+            60
+        } else if code == "nicreservedforanothervm" {
+            240
+        } else {
+            300
+        };
+        Duration::from_secs(seconds)
+    }
+
+    /// Records a write before it is sent.
+    fn announce(&self, call: &Call) -> Result<(), WriteError> {
+        let target = call.url.path().to_owned();
+        let event = Event::Write {
+            address: self.step.address.clone(),
+            method: call.method.to_string(),
+            target,
+            client_request_id: call.client_request_id.clone(),
+        };
+        if self.run.is_broken() {
+            let stopped = failure::ours("JournalFailed", "an earlier event could not be recorded");
+            return Err(WriteError::Step(stopped));
+        }
+        self.run
+            .emit(&event)
+            .map_err(|error| WriteError::Step(failure::journal(&error)))?;
+        self.run
+            .writes
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Sends a write and follows it to its end.
+    pub(super) async fn write(&self, call: &Call) -> Result<Option<Value>, WriteError> {
+        let reply = self.send_write(call).await?;
+        self.follow(call, &reply).await.map_err(WriteError::Step)
+    }
+
+    /// Follows an accepted write to its end.
+    pub(super) async fn follow(
+        &self,
+        call: &Call,
+        reply: &Reply,
+    ) -> Result<Option<Value>, Stopped> {
+        let mut report = |state: &str| self.waiting(state);
+        drive::follow(self.run.client, call, reply, self.deadline, &mut report)
+            .await
+            .map_err(|error| failure::of_operation(&error, self.is_spot()))
+    }
+}

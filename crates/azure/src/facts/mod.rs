@@ -1,0 +1,119 @@
+//! Answers the planner's questions: sizes, quota, image versions.
+//!
+//! What Azure refuses to tell is unknown, with the reason; a read that fails is an error, never
+//! an answer.
+
+mod image;
+mod sizes;
+mod usages;
+
+use futures::future::try_join_all;
+use model::live::{Answer, Facts, Question};
+
+use crate::{
+    client::Client,
+    error::{ReadError, RequestError, chain},
+    read::explain,
+};
+
+/// An answer together with the question.
+enum Told {
+    Sizes(model::units::Region, Answer<Vec<model::live::SizeFact>>),
+    Compute(model::units::Region, Answer<Vec<model::live::UsageFact>>),
+    Network(model::units::Region, Answer<Vec<model::live::UsageFact>>),
+    Image(
+        model::live::ImageQuestion,
+        Answer<Option<model::live::ImageFact>>,
+    ),
+}
+
+/// Answers those of the questions that have no answer yet.
+///
+/// # Errors
+/// A read failed, which says nothing about what was asked.
+pub async fn answer(
+    client: &Client,
+    questions: &[Question],
+    facts: &mut Facts,
+) -> Result<(), ReadError> {
+    let mut open: Vec<&Question> = questions
+        .iter()
+        .filter(|question| !facts.has(question))
+        .collect();
+    open.sort_unstable();
+    open.dedup();
+    let told = try_join_all(open.into_iter().map(|question| tell(client, question))).await?;
+    for told in told {
+        match told {
+            Told::Sizes(region, answer) => {
+                facts.sizes.insert(region, answer);
+            }
+            Told::Compute(region, answer) => {
+                facts.compute_quota.insert(region, answer);
+            }
+            Told::Network(region, answer) => {
+                facts.network_quota.insert(region, answer);
+            }
+            Told::Image(image, answer) => {
+                facts.images.insert(image, answer);
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
+    match question {
+        Question::Sizes(region) => {
+            let found = sizes::read(client, region).await;
+            let what = format!("the sizes of `{region}`");
+            let answer = known_or_refused(client, &what, found).await?;
+            Ok(Told::Sizes(region.clone(), answer))
+        }
+        Question::ComputeQuota(region) => {
+            let found = usages::read(client, "Microsoft.Compute", region).await;
+            let what = format!("the compute quota of `{region}`");
+            let answer = known_or_refused(client, &what, found).await?;
+            Ok(Told::Compute(region.clone(), answer))
+        }
+        Question::NetworkQuota(region) => {
+            let found = usages::read(client, "Microsoft.Network", region).await;
+            let what = format!("the network quota of `{region}`");
+            let answer = known_or_refused(client, &what, found).await?;
+            Ok(Told::Network(region.clone(), answer))
+        }
+        Question::Image(image) => {
+            let found = image::read(client, image).await;
+            let what = format!(
+                "the image `{}:{}:{}`",
+                image.publisher, image.offer, image.sku
+            );
+            let answer = known_or_refused(client, &what, found).await?;
+            Ok(Told::Image(image.clone(), answer))
+        }
+    }
+}
+
+/// A refusal is an answer of its own kind; anything else that goes wrong is an error.
+async fn known_or_refused<T>(
+    client: &Client,
+    what: &str,
+    found: Result<T, RequestError>,
+) -> Result<Answer<T>, ReadError> {
+    match found {
+        Ok(value) => Ok(Answer::Known(value)),
+        Err(error)
+            if error
+                .arm()
+                .is_some_and(|arm| matches!(arm.status, 400 | 403 | 404)) =>
+        {
+            Ok(Answer::Unknown {
+                reason: chain(&error),
+            })
+        }
+        Err(error) => Err(explain(client, what, error).await),
+    }
+}
+
+#[cfg(test)]
+mod tests;

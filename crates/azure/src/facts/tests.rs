@@ -1,0 +1,156 @@
+//! Facts at the wire.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{
+    live::{Answer, Facts, ImageQuestion, Question},
+    units::Region,
+};
+use serde_json::{Value, json};
+
+use super::{answer, sizes};
+use crate::testing::{Act, Seen, Server};
+
+fn image(version: Option<&str>) -> ImageQuestion {
+    ImageQuestion {
+        location: Region::new("eastus"),
+        publisher: "microsoft-dsvm".to_owned(),
+        offer: "ubuntu-hpc".to_owned(),
+        sku: "2204".to_owned(),
+        version: version.map(ToOwned::to_owned),
+    }
+}
+
+fn region() -> Region {
+    Region::new("East US")
+}
+
+/// A size with restrictions, as recorded for another subscription.
+fn restricted(restrictions: &Value) -> Value {
+    json!({"resourceType": "virtualMachines", "name": "Standard_NC4as_T4_v3", "family": "Standard NCASv3_T4 Family",
+        "locations": ["eastus"], "locationInfo": [{"location": "EastUS", "zones": ["1", "2", "3"], "zoneDetails": []}],
+        "capabilities": [{"name": "vCPUs", "value": "4"}], "restrictions": restrictions})
+}
+
+/// Answers as Azure does for one region.
+fn world(seen: &Seen) -> Act {
+    let path = seen.target.split('?').next().unwrap_or_default();
+    let newest = "22.04.2026010100";
+    match path.rsplit('/').next().unwrap_or_default() {
+        "skus" => Act::json(
+            200,
+            &json!({"value": [restricted(&json!([])), {"resourceType": "disks"}]}),
+        ),
+        "usages" if path.contains("Microsoft.Compute") => Act::json(
+            200,
+            &json!({"value": [{"limit": 100, "currentValue": 5, "unit": "Count",
+                "name": {"value": "cores", "localizedValue": "Total Regional vCPUs"}}, {"name": {"value": "x"}}]}),
+        ),
+        "usages" => Act::error(403, "AuthorizationFailed"),
+        "versions" => Act::json(200, &json!([{"name": "22.04.9"}, {"name": newest}])),
+        version if version == newest => Act::json(
+            200,
+            &json!({"name": newest, "properties": {"hyperVGeneration": "V2", "architecture": "x64",
+                "osDiskImage": {"operatingSystem": "Linux", "sizeInBytes": 32_213_303_808_u64},
+                "features": [{"name": "SecurityType", "value": "TrustedLaunchSupported"}]}}),
+        ),
+        _ => Act::error(404, "PlatformImageNotFound"),
+    }
+}
+
+#[tokio::test]
+async fn questions_are_answered_once() {
+    let server = Server::start(world).await;
+    let (client, _) = server.client().await;
+    let questions = [
+        Question::Sizes(region()),
+        Question::ComputeQuota(region()),
+        Question::NetworkQuota(region()),
+        Question::Image(image(None)),
+        Question::Image(image(Some("1.2.3"))),
+        Question::Sizes(region()),
+    ];
+    let mut facts = Facts::default();
+    answer(&client, &questions, &mut facts)
+        .await
+        .expect("answers");
+    assert!(questions.iter().all(|question| facts.has(question)));
+    let sent = server.seen().len();
+    answer(&client, &questions, &mut facts)
+        .await
+        .expect("answers");
+    assert_eq!((server.seen().len(), sent), (sent, 6));
+
+    let sizes = facts.sizes[&region()].known().expect("sizes");
+    assert_eq!((sizes.len(), sizes[0].zones.len()), (1, 3));
+    let cores = &facts.compute_quota[&region()].known().expect("quota")[0];
+    assert_eq!(
+        (cores.name.as_str(), cores.limit, cores.used),
+        ("cores", 100, 5)
+    );
+    let Answer::Unknown { reason } = &facts.network_quota[&region()] else {
+        panic!("a refusal is not known");
+    };
+    assert!(reason.contains("AuthorizationFailed"), "{reason}");
+    let newest = facts.images[&image(None)]
+        .known()
+        .cloned()
+        .flatten()
+        .expect("an image");
+    assert_eq!(newest.version, "22.04.2026010100");
+    assert_eq!(
+        (newest.generation, newest.has_plan, newest.os_disk_gb),
+        (Some(2), false, Some(30))
+    );
+    let features = BTreeMap::from([(
+        "SecurityType".to_owned(),
+        "TrustedLaunchSupported".to_owned(),
+    )]);
+    assert_eq!(newest.features, features);
+    assert_eq!(facts.images[&image(Some("1.2.3"))], Answer::Known(None));
+    let asked = &server.seen()[0];
+    let filter = server
+        .seen()
+        .iter()
+        .any(|seen| seen.target.contains("location%20eq%20%27eastus%27"));
+    assert!(filter, "{}", asked.target);
+}
+
+#[tokio::test]
+async fn a_read_that_fails_is_no_answer() {
+    let server = Server::script(vec![Act::error(500, "InternalServerError")]).await;
+    let (client, _) = server.client().await;
+    let mut facts = Facts::default();
+    let error = answer(&client, &[Question::Sizes(region())], &mut facts)
+        .await
+        .expect_err("a failure");
+    assert_eq!(error.to_string(), "could not read the sizes of `eastus`");
+    assert!(!facts.has(&Question::Sizes(region())));
+}
+
+#[test]
+fn restrictions_are_told_apart() {
+    let check = |restrictions: Value, restricted_at_all: Option<&str>, zones: &[&str]| {
+        let size = sizes::size(&restricted(&restrictions), &region()).expect("a size");
+        assert_eq!(
+            size.restricted.as_deref(),
+            restricted_at_all,
+            "{restrictions}"
+        );
+        let expected: BTreeSet<String> = zones.iter().map(ToString::to_string).collect();
+        assert_eq!(size.restricted_zones, expected, "{restrictions}");
+    };
+    let reason = "NotAvailableForSubscription";
+    let place = json!({"type": "Location", "values": ["eastus"], "reasonCode": reason,
+        "restrictionInfo": {"locations": ["eastus"]}});
+    let zones = json!({"type": "Zone", "values": ["eastus"], "reasonCode": reason,
+        "restrictionInfo": {"locations": ["eastus"], "zones": ["1", "3"]}});
+    check(json!([]), None, &[]);
+    check(json!([place]), Some(reason), &[]);
+    check(json!([zones]), None, &["1", "3"]);
+    check(json!([place, zones]), Some(reason), &["1", "3"]);
+    let elsewhere = json!({"type": "Location", "values": ["westus"], "reasonCode": reason,
+        "restrictionInfo": {"locations": ["westus"]}});
+    check(json!([elsewhere]), None, &[]);
+    assert!(sizes::size(&restricted(&json!([])), &Region::new("westus")).is_none());
+}

@@ -1,0 +1,278 @@
+//! From lists to live resources: whose each is, in canonical form. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{
+    address::Address,
+    ids::ArmId,
+    live::{Live, LiveResource, Owner, State, Unread},
+    resource::{ResourceKind, Tags, tags},
+};
+use serde_json::Value;
+
+use super::{ReadScope, lists::Lists};
+use crate::wire::{self, VmDisks, state};
+
+/// Makes live resources of what was listed.
+pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> Live {
+    let mut assembly = Assembly::new(scope, lists);
+    if let Some(group) = &lists.group {
+        let id = ArmId::resource_group(subscription, &scope.resource_group);
+        assembly.add(ResourceKind::ResourceGroup, group, Some(id));
+    }
+    for (kind, bodies) in &lists.by_kind {
+        for body in bodies {
+            assembly.add(*kind, body, None);
+        }
+    }
+    for item in &lists.whole_group {
+        assembly.add_foreign(item);
+    }
+    let mut resources: Vec<LiveResource> = assembly.found.into_values().collect();
+    resources.sort_by(|one, other| one.id.cmp(&other.id));
+    let mut unread = lists.unread.clone();
+    unread.extend(assembly.unread);
+    Live {
+        subscription: Some(subscription.to_owned()),
+        read_at: scope.read_at,
+        resources,
+        unread,
+        facts: model::live::Facts::default(),
+    }
+}
+
+struct Assembly<'a> {
+    scope: &'a ReadScope,
+    lists: &'a Lists,
+    disks: VmDisks,
+    /// Which VM of ours an OS disk belongs to.
+    os_disks: BTreeMap<ArmId, ArmId>,
+    /// Which VM of ours has which address.
+    machines: BTreeMap<Address, ArmId>,
+    found: BTreeMap<ArmId, LiveResource>,
+    unread: Vec<Unread>,
+}
+
+impl<'a> Assembly<'a> {
+    fn new(scope: &'a ReadScope, lists: &'a Lists) -> Self {
+        let mut assembly = Self {
+            scope,
+            lists,
+            disks: VmDisks::default(),
+            os_disks: BTreeMap::new(),
+            machines: BTreeMap::new(),
+            found: BTreeMap::new(),
+            unread: Vec::new(),
+        };
+        for disk in lists.by_kind.get(&ResourceKind::Disk).into_iter().flatten() {
+            assembly.disks.add(disk);
+        }
+        let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
+        for body in machines.into_iter().flatten() {
+            let tags = wire::tags_of(body);
+            let Some(id) = id_of(body).filter(|_| assembly.is_ours(&tags)) else {
+                continue;
+            };
+            if let Some(disk) = wire::os_disk_id(body).0 {
+                assembly.os_disks.insert(disk, id.clone());
+            }
+            if let Some(address) = address_in(&tags) {
+                assembly.machines.insert(address, id);
+            }
+        }
+        assembly
+    }
+
+    fn is_ours(&self, tags: &Tags) -> bool {
+        tags.get(tags::STACK) == Some(self.scope.stack.as_str())
+    }
+
+    fn add(&mut self, kind: ResourceKind, body: &Value, id: Option<ArmId>) {
+        let Some(id) = id.or_else(|| id_of(body)) else {
+            self.unread.push(Unread {
+                what: format!("one of the {}", kind.collection()),
+                reason: "it has no id".to_owned(),
+            });
+            return;
+        };
+        let tags = wire::tags_of(body);
+        let owner = self.owner(kind, &id, body, &tags);
+        let resource = match wire::decode_with(kind, body, &self.disks) {
+            Ok(resource) => Some(resource),
+            Err(error) => {
+                // Of what is somebody else's the name is enough.
+                if owner != Owner::Foreign {
+                    self.unread.push(Unread {
+                        what: id.to_string(),
+                        reason: error.to_string(),
+                    });
+                }
+                None
+            }
+        };
+        let live = LiveResource {
+            arm_type: kind.arm_type().to_owned(),
+            state: self.state(&id, body),
+            owner,
+            tags,
+            resource,
+            id: id.clone(),
+        };
+        if live.owner != Owner::Foreign {
+            match kind {
+                ResourceKind::VirtualNetwork => self.add_subnets(&live, body),
+                ResourceKind::VirtualMachine => self.add_parts(&live.id, body),
+                ResourceKind::ResourceGroup
+                | ResourceKind::Subnet
+                | ResourceKind::NetworkSecurityGroup
+                | ResourceKind::PublicIpAddress
+                | ResourceKind::NatGateway
+                | ResourceKind::SshPublicKey
+                | ResourceKind::Disk => {}
+            }
+        }
+        self.found.insert(id, live);
+    }
+
+    /// Whose a resource is. An OS disk carries a copy of its VM's tags: the VM decides, and a
+    /// copy whose VM is gone is still ours, without taking the VM's address.
+    fn owner(&mut self, kind: ResourceKind, id: &ArmId, body: &Value, tags: &Tags) -> Owner {
+        let child_of = |of: ArmId| Owner::Child { of, address: None };
+        if kind == ResourceKind::Disk
+            && let Some(machine) = self.os_disks.get(id)
+        {
+            return child_of(machine.clone());
+        }
+        if !self.is_ours(tags) {
+            return Owner::Foreign;
+        }
+        let scale_set = body
+            .pointer("/properties/virtualMachineScaleSet/id")
+            .and_then(Value::as_str)
+            .and_then(|id| id.parse().ok());
+        if let Some(scale_set) = scale_set {
+            return child_of(scale_set);
+        }
+        match address_in(tags) {
+            Some(address) if kind == ResourceKind::Disk && address.leaf() == "vm" => {
+                let machine = self.machines.get(&address).cloned();
+                match machine.or_else(|| id.group_id()) {
+                    Some(parent) => child_of(parent),
+                    None => Owner::Stack(address),
+                }
+            }
+            Some(address) => Owner::Stack(address),
+            None => {
+                self.unread.push(Unread {
+                    what: id.to_string(),
+                    reason: format!(
+                        "it carries the stack's tag, but `{}` is no address",
+                        tags.get(tags::ADDRESS).unwrap_or_default()
+                    ),
+                });
+                Owner::Foreign
+            }
+        }
+    }
+
+    fn state(&self, id: &ArmId, body: &Value) -> State {
+        let mut found = state::of_body(body);
+        if let Some(view) = self.lists.views.get(id) {
+            state::apply_instance_view(&mut found, view);
+            found.evicted = state::is_evicted(body, &found);
+        }
+        found
+    }
+
+    /// Subnets come with their network. They carry no tags: ours is the one named after the
+    /// stack, or the only one.
+    fn add_subnets(&mut self, network: &LiveResource, body: &Value) {
+        let subnets = body
+            .pointer("/properties/subnets")
+            .and_then(Value::as_array);
+        let subnets: Vec<&Value> = subnets.into_iter().flatten().collect();
+        let own_name = format!("{}-subnet", self.scope.stack);
+        for subnet in &subnets {
+            let Some(id) = id_of(subnet) else {
+                continue;
+            };
+            let is_ours = id.name().eq_ignore_ascii_case(&own_name) || subnets.len() == 1;
+            let resource = wire::decode(ResourceKind::Subnet, subnet);
+            if let Err(error) = &resource {
+                self.unread.push(Unread {
+                    what: id.to_string(),
+                    reason: error.to_string(),
+                });
+            }
+            let live = LiveResource {
+                arm_type: ResourceKind::Subnet.arm_type().to_owned(),
+                owner: Owner::Child {
+                    of: network.id.clone(),
+                    address: is_ours.then(|| Address::network("subnet")),
+                },
+                tags: Tags::default(),
+                resource: resource.ok(),
+                state: state::of_body(subnet),
+                id: id.clone(),
+            };
+            self.found.insert(id, live);
+        }
+    }
+
+    /// The NIC and the OS disk that a VM brings along.
+    fn add_parts(&mut self, machine: &ArmId, body: &Value) {
+        let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
+        let interfaces: BTreeSet<ArmId> = interfaces
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(id_of)
+            .collect();
+        let disk = wire::os_disk_id(body).0;
+        let parts = interfaces
+            .into_iter()
+            .map(|id| (id, "Microsoft.Network/networkInterfaces"))
+            .chain(disk.map(|id| (id, ResourceKind::Disk.arm_type())));
+        for (id, arm_type) in parts {
+            self.found
+                .entry(id.clone())
+                .or_insert_with(|| LiveResource {
+                    arm_type: arm_type.to_owned(),
+                    owner: Owner::Child {
+                        of: machine.clone(),
+                        address: None,
+                    },
+                    tags: Tags::default(),
+                    resource: None,
+                    state: State::default(),
+                    id,
+                });
+        }
+    }
+
+    /// Something in the group that no list of ours has.
+    fn add_foreign(&mut self, item: &Value) {
+        let Some(id) = id_of(item) else {
+            return;
+        };
+        let arm_type = item.get("type").and_then(Value::as_str);
+        self.found
+            .entry(id.clone())
+            .or_insert_with(|| LiveResource {
+                arm_type: arm_type.map_or_else(|| id.resource_type(), ToOwned::to_owned),
+                owner: Owner::Foreign,
+                tags: wire::tags_of(item),
+                resource: None,
+                state: State::default(),
+                id,
+            });
+    }
+}
+
+fn id_of(body: &Value) -> Option<ArmId> {
+    body.get("id")?.as_str()?.parse().ok()
+}
+
+fn address_in(tags: &Tags) -> Option<Address> {
+    tags.get(tags::ADDRESS)?.parse().ok()
+}

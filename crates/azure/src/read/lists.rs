@@ -1,0 +1,308 @@
+//! Fetches the lists, side by side where they do not depend on one another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use azure_core::Method;
+use futures::future::{try_join, try_join_all, try_join3};
+use model::{
+    ids::ArmId,
+    live::Unread,
+    resource::{ResourceKind, tags},
+};
+use serde_json::Value;
+
+use super::{ReadScope, explain};
+use crate::{
+    call::Call,
+    client::Client,
+    error::{ReadError, RequestError, chain},
+    versions, wire,
+};
+
+/// Kinds that stand in a group and are always listed there. VMs have lists of their own, subnets
+/// come with their network, disks are listed when there is a reason to.
+const ALWAYS: [ResourceKind; 5] = [
+    ResourceKind::VirtualNetwork,
+    ResourceKind::NetworkSecurityGroup,
+    ResourceKind::PublicIpAddress,
+    ResourceKind::NatGateway,
+    ResourceKind::SshPublicKey,
+];
+
+/// Everything that was listed.
+#[derive(Debug, Default)]
+pub(super) struct Lists {
+    /// The group of the spec; `None` where it does not exist.
+    pub(super) group: Option<Value>,
+    /// Bodies by kind, from the spec's group and from others.
+    pub(super) by_kind: BTreeMap<ResourceKind, Vec<Value>>,
+    /// Instance views of VMs by their id.
+    pub(super) views: BTreeMap<ArmId, Value>,
+    /// Everything in the spec's group, where that was asked for.
+    pub(super) whole_group: Vec<Value>,
+    /// What could not be read although the run may go on.
+    pub(super) unread: Vec<Unread>,
+}
+
+/// The parts of the world that are listed.
+struct Reader<'a> {
+    client: &'a Client,
+    scope: &'a ReadScope,
+}
+
+/// Fetches all lists.
+pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, ReadError> {
+    let reader = Reader { client, scope };
+    let (tagged, group, (always, machines)) = try_join3(
+        reader.tagged(),
+        reader.group(),
+        try_join(reader.always(), reader.machines()),
+    )
+    .await?;
+    let mut lists = Lists {
+        group,
+        by_kind: always,
+        ..Lists::default()
+    };
+    lists.views = machines.views;
+    lists.unread.extend(machines.unread);
+    lists
+        .by_kind
+        .insert(ResourceKind::VirtualMachine, machines.bodies);
+    reader.elsewhere(&tagged, &mut lists).await?;
+    reader.disks(&tagged, &mut lists).await?;
+    if scope.whole_group {
+        lists.whole_group = reader.whole_group().await?;
+    }
+    Ok(lists)
+}
+
+/// What listing VMs gives.
+#[derive(Default)]
+struct Machines {
+    bodies: Vec<Value>,
+    views: BTreeMap<ArmId, Value>,
+    unread: Option<Unread>,
+}
+
+impl Reader<'_> {
+    fn subscription_path(&self) -> String {
+        format!("/subscriptions/{}", self.client.subscription())
+    }
+
+    fn group_path(&self, group: &str) -> String {
+        format!("{}/resourceGroups/{group}", self.subscription_path())
+    }
+
+    async fn said<T>(&self, what: &str, result: Result<T, RequestError>) -> Result<T, ReadError> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(error) => Err(explain(self.client, what, error).await),
+        }
+    }
+
+    /// Ids of everything in the subscription that carries the stack's tag. Their tags are not in
+    /// the answer.
+    async fn tagged(&self) -> Result<Vec<ArmId>, ReadError> {
+        let stack = self.scope.stack.replace('\'', "''");
+        let filter = format!("tagName eq '{}' and tagValue eq '{stack}'", tags::STACK);
+        let query = [
+            ("$filter", filter.as_str()),
+            ("api-version", versions::RESOURCES),
+        ];
+        let path = format!("{}/resources", self.subscription_path());
+        let items = self.client.list(&path, &query).await;
+        let items = self.said("the resources of the stack", items).await?;
+        Ok(items
+            .iter()
+            .filter_map(|item| item.get("id")?.as_str()?.parse().ok())
+            .collect())
+    }
+
+    async fn group(&self) -> Result<Option<Value>, ReadError> {
+        let id = ArmId::resource_group(self.client.subscription(), &self.scope.resource_group);
+        let found = self.client.get(&id).await;
+        let what = format!("the resource group `{}`", self.scope.resource_group);
+        Ok(self.said(&what, found).await?.map(|reply| reply.body))
+    }
+
+    async fn always(&self) -> Result<BTreeMap<ResourceKind, Vec<Value>>, ReadError> {
+        let group = &self.scope.resource_group;
+        let lists = ALWAYS.map(|kind| async move {
+            let bodies = self.kind_in(group, kind).await?;
+            Ok((kind, bodies))
+        });
+        Ok(try_join_all(lists).await?.into_iter().collect())
+    }
+
+    /// All resources of a kind in a group; none where the group does not exist.
+    async fn kind_in(&self, group: &str, kind: ResourceKind) -> Result<Vec<Value>, ReadError> {
+        let path = format!("{}/providers/{}", self.group_path(group), kind.arm_type());
+        let query = [("api-version", versions::of_type(kind.arm_type()))];
+        let items = none_if_absent(self.client.list(&path, &query).await);
+        let what = format!("the {} of `{group}`", kind.collection());
+        self.said(&what, items).await
+    }
+
+    /// The VMs of the spec's group, and the instance views of all VMs once one of them is ours:
+    /// the list of views covers the subscription, so it is read only when there is a need.
+    async fn machines(&self) -> Result<Machines, ReadError> {
+        let group = &self.scope.resource_group;
+        let arm_type = ResourceKind::VirtualMachine.arm_type();
+        let path = format!("{}/providers/{arm_type}", self.group_path(group));
+        let what = format!("the virtualMachines of `{group}`");
+        let query = [("api-version", versions::COMPUTE)];
+        let mut bodies = Vec::new();
+        let first = self.client.call_at(Method::Get, &path, &query);
+        let first = self.said(&what, first).await?;
+        let next = none_if_absent(self.client.page(&first, &mut bodies).await);
+        let next = self.said(&what, next).await?;
+        let rest = async {
+            let mut rest = Vec::new();
+            let mut next = next;
+            while let Some(url) = next {
+                let call = Call::new(Method::Get, url);
+                next = self
+                    .said(&what, self.client.page(&call, &mut rest).await)
+                    .await?;
+            }
+            Ok::<_, ReadError>(rest)
+        };
+        let mut machines = Machines::default();
+        if bodies.iter().any(|body| self.is_ours(body)) {
+            let (rest, (views, unread)) = try_join(rest, self.views()).await?;
+            bodies.extend(rest);
+            (machines.views, machines.unread) = (views, unread);
+        } else {
+            bodies.extend(rest.await?);
+            if bodies.iter().any(|body| self.is_ours(body)) {
+                (machines.views, machines.unread) = self.views().await?;
+            }
+        }
+        machines.bodies = bodies;
+        Ok(machines)
+    }
+
+    fn is_ours(&self, body: &Value) -> bool {
+        wire::tags_of(body).get(tags::STACK) == Some(self.scope.stack.as_str())
+    }
+
+    /// The instance views of the subscription's VMs. Without permission the power states are
+    /// unknown, which the plan says; any other trouble is an error.
+    async fn views(&self) -> Result<(BTreeMap<ArmId, Value>, Option<Unread>), ReadError> {
+        const WHAT: &str = "the power states of virtual machines";
+        let arm_type = ResourceKind::VirtualMachine.arm_type();
+        let path = format!("{}/providers/{arm_type}", self.subscription_path());
+        let query = [("statusOnly", "true"), ("api-version", versions::COMPUTE)];
+        let items = match self.client.list(&path, &query).await {
+            Err(error) if error.arm().is_some_and(|arm| arm.status == 403) => {
+                let unread = Unread {
+                    what: WHAT.to_owned(),
+                    reason: chain(&error),
+                };
+                return Ok((BTreeMap::new(), Some(unread)));
+            }
+            other => self.said(WHAT, other).await?,
+        };
+        let view = |item: &Value| {
+            let id = item.get("id")?.as_str()?.parse().ok()?;
+            Some((id, item.pointer("/properties/instanceView")?.clone()))
+        };
+        Ok((items.iter().filter_map(view).collect(), None))
+    }
+
+    /// Lists the kinds that the stack has in groups other than the spec's.
+    async fn elsewhere(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
+        let mut places = BTreeSet::new();
+        for id in tagged {
+            let kind = ResourceKind::from_arm_type(&id.resource_type());
+            if let (Some(group), Some(kind)) = (id.group(), kind)
+                && !group.eq_ignore_ascii_case(&self.scope.resource_group)
+                && kind != ResourceKind::Disk
+            {
+                places.insert((group.to_lowercase(), kind));
+            }
+        }
+        let found = try_join_all(places.iter().map(|(group, kind)| async move {
+            let bodies = self.kind_in(group, *kind).await?;
+            Ok::<_, ReadError>((*kind, bodies))
+        }))
+        .await?;
+        for (kind, mut bodies) in found {
+            // What is not ours in another group is none of our business.
+            bodies.retain(|body| self.is_ours(body));
+            lists.by_kind.entry(kind).or_default().extend(bodies);
+        }
+        let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
+        let unseen = machines
+            .into_iter()
+            .flatten()
+            .any(|body| self.is_ours(body));
+        if unseen && lists.views.is_empty() && lists.unread.is_empty() {
+            let (views, unread) = self.views().await?;
+            lists.views = views;
+            lists.unread.extend(unread);
+        }
+        Ok(())
+    }
+
+    /// Lists disks where there is a reason to: the spec has data disks, a disk of ours is no OS
+    /// disk of a listed VM, or a VM leaves out what its OS disk knows.
+    async fn disks(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
+        let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
+        let mut os_disks = BTreeSet::new();
+        let mut groups = BTreeSet::new();
+        for body in machines.into_iter().flatten() {
+            let (disk, complete) = wire::os_disk_id(body);
+            if let Some(group) = disk.as_ref().and_then(ArmId::group)
+                && !complete
+                && self.is_ours(body)
+            {
+                groups.insert(group.to_lowercase());
+            }
+            os_disks.extend(disk);
+        }
+        for id in tagged.iter().filter(|id| !os_disks.contains(id)) {
+            let kind = ResourceKind::from_arm_type(&id.resource_type());
+            if let (Some(ResourceKind::Disk), Some(group)) = (kind, id.group()) {
+                groups.insert(group.to_lowercase());
+            }
+        }
+        if self.scope.has_data_disks && lists.group.is_some() {
+            groups.insert(self.scope.resource_group.to_lowercase());
+        }
+        let found = try_join_all(
+            groups
+                .iter()
+                .map(|group| self.kind_in(group, ResourceKind::Disk)),
+        )
+        .await?;
+        for (group, mut bodies) in groups.iter().zip(found) {
+            if !group.eq_ignore_ascii_case(&self.scope.resource_group) {
+                bodies.retain(|body| self.is_ours(body));
+            }
+            lists
+                .by_kind
+                .entry(ResourceKind::Disk)
+                .or_default()
+                .extend(bodies);
+        }
+        Ok(())
+    }
+
+    async fn whole_group(&self) -> Result<Vec<Value>, ReadError> {
+        let group = &self.scope.resource_group;
+        let path = format!("{}/resources", self.group_path(group));
+        let query = [("api-version", versions::RESOURCES)];
+        let items = none_if_absent(self.client.list(&path, &query).await);
+        self.said(&format!("everything in `{group}`"), items).await
+    }
+}
+
+/// Nothing, where the group does not exist.
+fn none_if_absent<T: Default>(result: Result<T, RequestError>) -> Result<T, RequestError> {
+    match result {
+        Err(error) if error.is_absence() => Ok(T::default()),
+        other => other,
+    }
+}

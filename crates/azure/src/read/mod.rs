@@ -1,0 +1,83 @@
+//! Reads what exists: lists only, never one request a resource.
+//!
+//! The subscription-wide list of what carries the stack's tag tells in which groups to look. It
+//! lags, and leaves out tags; the lists of each type in those groups say what there is.
+
+mod assemble;
+mod lists;
+pub(crate) mod one;
+
+use model::{live::Live, units::Timestamp};
+
+use crate::{
+    client::Client,
+    credentials::seen_subscriptions,
+    error::{ReadError, RequestError},
+};
+
+/// What to read.
+#[derive(Clone, Debug)]
+pub struct ReadScope {
+    /// The stack.
+    pub stack: String,
+    /// The resource group of the spec.
+    pub resource_group: String,
+    /// Whether the spec has data disks, so that disks are read even where none is known of yet.
+    pub has_data_disks: bool,
+    /// Whether everything in the group is listed, also what is of no type that we make: for a
+    /// destroy, which names what it leaves.
+    pub whole_group: bool,
+    /// The time, to be noted in what is read.
+    pub read_at: Option<Timestamp>,
+}
+
+/// Reads the stack and what stands beside it in its group.
+///
+/// # Errors
+/// Something that a plan cannot do without was not read.
+pub async fn read(client: &Client, scope: &ReadScope) -> Result<Live, ReadError> {
+    let lists = lists::fetch(client, scope).await?;
+    Ok(assemble::assemble(client.subscription(), scope, &lists))
+}
+
+/// A read error that says what to do.
+pub(crate) async fn explain(client: &Client, what: &str, source: RequestError) -> ReadError {
+    ReadError {
+        what: what.to_owned(),
+        help: help(client, &source).await,
+        source,
+    }
+}
+
+async fn help(client: &Client, error: &RequestError) -> Option<String> {
+    let arm = error.arm()?;
+    if arm.has_code("AuthorizationFailed") {
+        return Some(format!(
+            "give the credential `{}` the role Reader on the subscription `{}`",
+            client.credential_name(),
+            client.subscription()
+        ));
+    }
+    let no_such_subscription = [
+        "SubscriptionNotFound",
+        "InvalidSubscriptionId",
+        "InvalidAuthenticationTokenTenant",
+    ];
+    if !no_such_subscription.iter().any(|code| arm.has_code(code)) {
+        return None;
+    }
+    let seen = seen_subscriptions(client).await.ok()?;
+    let names = if seen.is_empty() {
+        "none".to_owned()
+    } else {
+        seen.join(", ")
+    };
+    Some(format!(
+        "the credential `{}` does not see the subscription `{}`; it sees: {names}",
+        client.credential_name(),
+        client.subscription()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

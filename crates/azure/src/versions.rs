@@ -1,0 +1,28 @@
+//! The version of the API that each type is used with. One is pinned for each type.
+
+/// Resources, groups and tags.
+pub(crate) const RESOURCES: &str = "2021-04-01";
+/// Subscriptions.
+pub(crate) const SUBSCRIPTIONS: &str = "2022-12-01";
+/// Virtual machines, public keys, images and usages.
+pub(crate) const COMPUTE: &str = "2024-07-01";
+/// Managed disks.
+pub(crate) const DISKS: &str = "2024-03-02";
+/// Sizes.
+pub(crate) const SKUS: &str = "2021-07-01";
+/// Networks.
+pub(crate) const NETWORK: &str = "2024-03-01";
+
+/// The version for a type such as `Microsoft.Compute/disks`.
+pub(crate) fn of_type(arm_type: &str) -> &'static str {
+    let lower = arm_type.to_lowercase();
+    if lower == "microsoft.compute/disks" {
+        DISKS
+    } else if lower.starts_with("microsoft.compute/") {
+        COMPUTE
+    } else if lower.starts_with("microsoft.network/") {
+        NETWORK
+    } else {
+        RESOURCES
+    }
+}

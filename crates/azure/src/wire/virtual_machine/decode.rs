@@ -1,0 +1,252 @@
+//! A virtual machine as Azure answers it, in canonical form.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    str::FromStr,
+};
+
+use model::{
+    ids::ArmId,
+    resource::{
+        DataDiskAttachment, ImageReference, Known, NetworkInterface, OsDisk, Security,
+        VirtualMachine, VmPriority,
+    },
+    spec::{DiskType, Eviction},
+};
+use rust_decimal::Decimal;
+use serde_json::Value;
+
+use super::super::{
+    DecodeError,
+    fields::{
+        disk_type, goes_with_vm, id, items, location, number, required, required_id,
+        required_number, text, unsupported, without_comment, zones,
+    },
+};
+
+const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
+const OS_DISK: &str = "/properties/storageProfile/osDisk";
+const OS_DISK_TYPE: &str = "/properties/storageProfile/osDisk/managedDisk/storageAccountType";
+const OS_DISK_SIZE: &str = "/properties/storageProfile/osDisk/diskSizeGB";
+const PRIORITY: &str = "/properties/priority";
+const EVICTION: &str = "/properties/evictionPolicy";
+const PRICE: &str = "/properties/billingProfile/maxPrice";
+const SECURITY: &str = "/properties/securityProfile/securityType";
+
+/// Types and sizes of disks by id. A deallocated VM may leave out those of its OS disk.
+#[derive(Debug, Default)]
+pub(crate) struct VmDisks(BTreeMap<ArmId, (Option<String>, Option<u32>)>);
+
+impl VmDisks {
+    /// Remembers a disk's body.
+    pub(crate) fn add(&mut self, body: &Value) {
+        if let Some(disk) = text(body, "/id").and_then(|id| id.parse().ok()) {
+            let name = text(body, "/sku/name").map(ToOwned::to_owned);
+            self.0
+                .insert(disk, (name, number(body, "/properties/diskSizeGB")));
+        }
+    }
+}
+
+/// The id of a VM's OS disk, where the body leaves out what must be looked up there.
+pub(crate) fn os_disk_id(body: &Value) -> (Option<ArmId>, bool) {
+    let complete = text(body, OS_DISK_TYPE).is_some() && number(body, OS_DISK_SIZE).is_some();
+    let disk = id(body, "/properties/storageProfile/osDisk/managedDisk/id");
+    (disk.ok().flatten(), complete)
+}
+
+/// Reads a machine.
+pub(in crate::wire) fn decode(
+    body: &Value,
+    disks: &VmDisks,
+) -> Result<VirtualMachine, DecodeError> {
+    Ok(VirtualMachine {
+        location: location(body)?,
+        zones: zones(body),
+        size: required(body, "/properties/hardwareProfile/vmSize")?.into(),
+        image: image(body)?,
+        priority: priority(body)?,
+        computer_name: required(body, "/properties/osProfile/computerName")?.to_owned(),
+        admin_user: required(body, "/properties/osProfile/adminUsername")?.to_owned(),
+        ssh_keys: Known::Value(ssh_keys(body)),
+        os_disk: os_disk(body, disks)?,
+        data_disks: data_disks(body)?,
+        network: network(body)?,
+        security: security(body)?,
+    })
+}
+
+fn image(body: &Value) -> Result<ImageReference, DecodeError> {
+    const IMAGE: &str = "/properties/storageProfile/imageReference";
+    let part = |name: &str| required(body, &format!("{IMAGE}/{name}"));
+    // The version asked for may be `latest`; the one it was made from is exact.
+    let version = part("version")?;
+    let exact = text(body, &format!("{IMAGE}/exactVersion")).filter(|exact| !exact.is_empty());
+    Ok(ImageReference {
+        publisher: part("publisher")?.into(),
+        offer: part("offer")?.into(),
+        sku: part("sku")?.into(),
+        version: exact.unwrap_or(version).to_owned(),
+    })
+}
+
+fn priority(body: &Value) -> Result<VmPriority, DecodeError> {
+    let word = text(body, PRIORITY).unwrap_or("Regular");
+    match word.to_lowercase().as_str() {
+        "regular" => Ok(VmPriority::Regular),
+        // Machines made with the old word keep it.
+        "spot" | "low" => Ok(VmPriority::Spot {
+            eviction: eviction(body)?,
+            max_price: max_price(body)?,
+        }),
+        _ => Err(unsupported(PRIORITY, word)),
+    }
+}
+
+fn eviction(body: &Value) -> Result<Eviction, DecodeError> {
+    let word = text(body, EVICTION).unwrap_or("Deallocate");
+    match word.to_lowercase().as_str() {
+        "deallocate" => Ok(Eviction::Deallocate),
+        "delete" => Ok(Eviction::Delete),
+        _ => Err(unsupported(EVICTION, word)),
+    }
+}
+
+/// The price by its digits: `-1.0` and `-1` are one price.
+fn max_price(body: &Value) -> Result<Decimal, DecodeError> {
+    let Some(value) = body.pointer(PRICE).filter(|value| !value.is_null()) else {
+        return Ok(Decimal::NEGATIVE_ONE);
+    };
+    let digits = value
+        .as_str()
+        .map_or_else(|| value.to_string(), ToOwned::to_owned);
+    Decimal::from_str(&digits)
+        .or_else(|_| Decimal::from_scientific(&digits))
+        .map(|price| price.normalize())
+        .map_err(|_| unsupported(PRICE, &digits))
+}
+
+fn ssh_keys(body: &Value) -> BTreeSet<String> {
+    items(
+        body,
+        "/properties/osProfile/linuxConfiguration/ssh/publicKeys",
+    )
+    .filter_map(|key| text(key, "/keyData"))
+    .map(without_comment)
+    .collect()
+}
+
+fn os_disk(body: &Value, disks: &VmDisks) -> Result<OsDisk, DecodeError> {
+    let name = required(body, &format!("{OS_DISK}/name"))?;
+    let (disk, _) = os_disk_id(body);
+    let looked_up = disk.and_then(|disk| disks.0.get(&disk).cloned());
+    let (type_there, size_there) = looked_up.unwrap_or_default();
+    let disk_type: Result<DiskType, DecodeError> = match (text(body, OS_DISK_TYPE), type_there) {
+        (Some(name), _) => disk_type(name, OS_DISK_TYPE),
+        (None, Some(name)) => disk_type(&name, OS_DISK_TYPE),
+        (None, None) => required(body, OS_DISK_TYPE).and_then(|name| disk_type(name, OS_DISK_TYPE)),
+    };
+    let size_gb = match number(body, OS_DISK_SIZE).or(size_there) {
+        Some(size) => size,
+        None => required_number(body, OS_DISK_SIZE)?,
+    };
+    Ok(OsDisk {
+        name: name.to_owned(),
+        size_gb,
+        disk_type: disk_type?,
+        delete_with_vm: goes_with_vm(body, &format!("{OS_DISK}/deleteOption")),
+    })
+}
+
+fn data_disks(body: &Value) -> Result<BTreeMap<u32, DataDiskAttachment>, DecodeError> {
+    items(body, "/properties/storageProfile/dataDisks")
+        .filter(|disk| disk.get("toBeDetached").and_then(Value::as_bool) != Some(true))
+        .map(|disk| {
+            let attachment = DataDiskAttachment {
+                disk: required_id(disk, "/managedDisk/id")?,
+                caching: text(disk, "/caching").unwrap_or("None").into(),
+                delete_with_vm: goes_with_vm(disk, "/deleteOption"),
+            };
+            Ok((required_number(disk, "/lun")?, attachment))
+        })
+        .collect()
+}
+
+/// A live machine names its interface; a body that creates one describes it.
+fn network(body: &Value) -> Result<NetworkInterface, DecodeError> {
+    let described = "/properties/networkProfile/networkInterfaceConfigurations/0";
+    if let Some(configuration) = body.pointer(described) {
+        let subnet = "/properties/ipConfigurations/0/properties/subnet/id";
+        return Ok(NetworkInterface {
+            name: required(configuration, "/name")?.to_owned(),
+            subnet: id(configuration, subnet)?,
+            accelerated: configuration
+                .pointer("/properties/enableAcceleratedNetworking")
+                .and_then(Value::as_bool),
+            delete_with_vm: goes_with_vm(configuration, "/properties/deleteOption"),
+        });
+    }
+    let is_primary = |interface: &&Value| {
+        interface
+            .pointer("/properties/primary")
+            .and_then(Value::as_bool)
+            == Some(true)
+    };
+    let interface = items(body, INTERFACES)
+        .find(is_primary)
+        .or_else(|| items(body, INTERFACES).next());
+    let Some(interface) = interface else {
+        return no_interface(body);
+    };
+    Ok(NetworkInterface {
+        name: asked_name(required_id(interface, "/id")?.name()).to_owned(),
+        subnet: None,
+        accelerated: None,
+        delete_with_vm: goes_with_vm(interface, "/properties/deleteOption"),
+    })
+}
+
+/// The name that was asked for. Azure puts eight hexadecimal digits behind the names of
+/// interfaces that it makes from a configuration.
+pub(in crate::wire) fn asked_name(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((asked, suffix))
+            if suffix.len() == 8 && suffix.bytes().all(|byte| byte.is_ascii_hexdigit()) =>
+        {
+            asked
+        }
+        _ => name,
+    }
+}
+
+/// A machine whose creation failed or goes on has no interface yet; any other has one.
+fn no_interface(body: &Value) -> Result<NetworkInterface, DecodeError> {
+    let state = text(body, "/properties/provisioningState").unwrap_or("Succeeded");
+    if state.eq_ignore_ascii_case("Succeeded") {
+        let member = "properties.networkProfile.networkInterfaces".to_owned();
+        return Err(DecodeError::Missing(member));
+    }
+    Ok(NetworkInterface {
+        name: String::new(),
+        subnet: None,
+        accelerated: None,
+        delete_with_vm: false,
+    })
+}
+
+fn security(body: &Value) -> Result<Security, DecodeError> {
+    let word = text(body, SECURITY).unwrap_or("Standard");
+    let setting = |name: &str| {
+        body.pointer(&format!("/properties/securityProfile/uefiSettings/{name}"))
+            .and_then(Value::as_bool)
+            .unwrap_or(false)
+    };
+    match word.to_lowercase().as_str() {
+        "standard" => Ok(Security::Standard),
+        "trustedlaunch" => Ok(Security::TrustedLaunch {
+            secure_boot: setting("secureBootEnabled"),
+            vtpm: setting("vTpmEnabled"),
+        }),
+        _ => Err(unsupported(SECURITY, word)),
+    }
+}

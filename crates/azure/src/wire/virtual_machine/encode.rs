@@ -1,0 +1,265 @@
+//! A virtual machine as the body that creates it.
+
+use std::collections::BTreeSet;
+
+use azure_mgmt_compute::package_2024_07_01::models as m;
+use model::{
+    ids::ArmId,
+    resource::{
+        DataDiskAttachment, ImageReference, Known, NetworkInterface, OsDisk, Security,
+        VirtualMachine, VmPriority,
+    },
+    spec::{DiskType, Eviction},
+};
+use rust_decimal::prelude::ToPrimitive;
+use serde_json::Value;
+
+use super::super::EncodeError;
+
+/// The body that creates the machine.
+pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeError> {
+    let VirtualMachine {
+        location,
+        zones,
+        size,
+        image,
+        priority,
+        computer_name,
+        admin_user,
+        ssh_keys,
+        os_disk,
+        data_disks,
+        network,
+        security,
+    } = machine;
+    let mut properties = m::VirtualMachineProperties::new();
+    properties.hardware_profile = Some(m::HardwareProfile {
+        vm_size: Some(m::hardware_profile::VmSize::UnknownValue(
+            size.as_str().to_owned(),
+        )),
+        ..m::HardwareProfile::default()
+    });
+    properties.storage_profile = Some(m::StorageProfile {
+        image_reference: Some(image_reference(image)),
+        os_disk: Some(os_disk_body(os_disk)?),
+        data_disks: data_disks
+            .iter()
+            .map(|(lun, disk)| data_disk_body(*lun, disk))
+            .collect::<Result<_, _>>()?,
+        ..m::StorageProfile::default()
+    });
+    properties.os_profile = Some(os_profile(computer_name, admin_user, ssh_keys)?);
+    properties.network_profile = Some(network_profile(network)?);
+    properties.security_profile = security_profile(security);
+    set_priority(&mut properties, priority)?;
+    let mut typed = m::VirtualMachine::new(m::Resource::new(location.as_str().to_owned()));
+    typed.zones.clone_from(zones);
+    typed.properties = Some(properties);
+    let mut body = serde_json::to_value(&typed).map_err(|error| EncodeError::Invalid {
+        member: "virtual machine",
+        found: error.to_string(),
+    })?;
+    // The typed model always writes it, as `null`, and Compute refuses what it does not know.
+    if let Some(properties) = body.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.remove("timeCreated");
+    }
+    Ok(body)
+}
+
+fn image_reference(image: &ImageReference) -> m::ImageReference {
+    let ImageReference {
+        publisher,
+        offer,
+        sku,
+        version,
+    } = image;
+    m::ImageReference {
+        publisher: Some(publisher.as_str().to_owned()),
+        offer: Some(offer.as_str().to_owned()),
+        sku: Some(sku.as_str().to_owned()),
+        version: Some(version.clone()),
+        ..m::ImageReference::default()
+    }
+}
+
+fn os_disk_body(disk: &OsDisk) -> Result<m::OsDisk, EncodeError> {
+    let OsDisk {
+        name,
+        size_gb,
+        disk_type,
+        delete_with_vm,
+    } = disk;
+    let mut body = m::OsDisk::new(m::CreateOption::FromImage);
+    body.name = Some(name.clone());
+    body.caching = Some(m::Caching::ReadWrite);
+    body.disk_size_gb = Some(i32::try_from(*size_gb).map_err(|_| EncodeError::Invalid {
+        member: "os_disk.size_gb",
+        found: size_gb.to_string(),
+    })?);
+    body.managed_disk = Some(m::ManagedDiskParameters {
+        storage_account_type: Some(storage_account_type(*disk_type)),
+        ..m::ManagedDiskParameters::default()
+    });
+    body.delete_option = Some(disk_delete_option(*delete_with_vm));
+    Ok(body)
+}
+
+/// A data disk as a VM's body names it.
+pub(super) fn data_disk_body(
+    lun: u32,
+    disk: &DataDiskAttachment,
+) -> Result<m::DataDisk, EncodeError> {
+    let DataDiskAttachment {
+        disk,
+        caching,
+        delete_with_vm,
+    } = disk;
+    let lun = i32::try_from(lun).map_err(|_| EncodeError::Invalid {
+        member: "data_disks",
+        found: lun.to_string(),
+    })?;
+    let mut body = m::DataDisk::new(lun, m::CreateOption::Attach);
+    body.caching = Some(match caching.key().as_str() {
+        "none" => m::Caching::None,
+        "readonly" => m::Caching::ReadOnly,
+        "readwrite" => m::Caching::ReadWrite,
+        _ => {
+            return Err(EncodeError::Invalid {
+                member: "data_disks.caching",
+                found: caching.to_string(),
+            });
+        }
+    });
+    body.managed_disk = Some(m::ManagedDiskParameters {
+        sub_resource: sub_resource(disk),
+        ..m::ManagedDiskParameters::default()
+    });
+    body.delete_option = Some(disk_delete_option(*delete_with_vm));
+    Ok(body)
+}
+
+fn disk_delete_option(goes: bool) -> m::DeleteOption {
+    if goes {
+        m::DeleteOption::Delete
+    } else {
+        m::DeleteOption::Detach
+    }
+}
+
+fn storage_account_type(disk_type: DiskType) -> m::StorageAccountType {
+    match disk_type {
+        DiskType::Premium => m::StorageAccountType::PremiumLrs,
+        DiskType::PremiumV2 => m::StorageAccountType::PremiumV2Lrs,
+        DiskType::StandardSsd => m::StorageAccountType::StandardSsdLrs,
+        DiskType::StandardHdd => m::StorageAccountType::StandardLrs,
+        DiskType::Ultra => m::StorageAccountType::UltraSsdLrs,
+    }
+}
+
+fn sub_resource(id: &ArmId) -> m::SubResource {
+    m::SubResource {
+        id: Some(id.to_string()),
+    }
+}
+
+fn os_profile(
+    computer_name: &str,
+    admin_user: &str,
+    ssh_keys: &Known<BTreeSet<String>>,
+) -> Result<m::OsProfile, EncodeError> {
+    let keys = ssh_keys.value().ok_or(EncodeError::Unknown("ssh_keys"))?;
+    let public_keys = keys
+        .iter()
+        .map(|key| m::SshPublicKey {
+            path: Some(format!("/home/{admin_user}/.ssh/authorized_keys")),
+            key_data: Some(key.clone()),
+        })
+        .collect();
+    let mut profile = m::OsProfile::new();
+    profile.computer_name = Some(computer_name.to_owned());
+    profile.admin_username = Some(admin_user.to_owned());
+    profile.linux_configuration = Some(m::LinuxConfiguration {
+        disable_password_authentication: Some(true),
+        ssh: Some(m::SshConfiguration { public_keys }),
+        provision_vm_agent: Some(true),
+        ..m::LinuxConfiguration::default()
+    });
+    Ok(profile)
+}
+
+fn network_profile(network: &NetworkInterface) -> Result<m::NetworkProfile, EncodeError> {
+    use m::virtual_machine_network_interface_configuration_properties::DeleteOption;
+    let NetworkInterface {
+        name,
+        subnet,
+        accelerated,
+        delete_with_vm,
+    } = network;
+    let subnet = subnet
+        .as_ref()
+        .ok_or(EncodeError::Unknown("network.subnet"))?;
+    let mut address = m::VirtualMachineNetworkInterfaceIpConfiguration::new("primary".to_owned());
+    address.properties = Some(m::VirtualMachineNetworkInterfaceIpConfigurationProperties {
+        subnet: Some(sub_resource(subnet)),
+        primary: Some(true),
+        ..m::VirtualMachineNetworkInterfaceIpConfigurationProperties::default()
+    });
+    let mut properties =
+        m::VirtualMachineNetworkInterfaceConfigurationProperties::new(vec![address]);
+    properties.primary = Some(true);
+    properties.delete_option = Some(if *delete_with_vm {
+        DeleteOption::Delete
+    } else {
+        DeleteOption::Detach
+    });
+    properties.enable_accelerated_networking = *accelerated;
+    let mut configuration = m::VirtualMachineNetworkInterfaceConfiguration::new(name.clone());
+    configuration.properties = Some(properties);
+    Ok(m::NetworkProfile {
+        network_interfaces: Vec::new(),
+        network_api_version: Some(m::network_profile::NetworkApiVersion::N2020_11_01),
+        network_interface_configurations: vec![configuration],
+    })
+}
+
+/// The security profile; a machine without one sends none, so that old images stay possible.
+pub(super) fn security_profile(security: &Security) -> Option<m::SecurityProfile> {
+    match security {
+        Security::Standard => None,
+        Security::TrustedLaunch { secure_boot, vtpm } => Some(m::SecurityProfile {
+            security_type: Some(m::security_profile::SecurityType::TrustedLaunch),
+            uefi_settings: Some(m::UefiSettings {
+                secure_boot_enabled: Some(*secure_boot),
+                v_tpm_enabled: Some(*vtpm),
+            }),
+            ..m::SecurityProfile::default()
+        }),
+    }
+}
+
+fn set_priority(
+    properties: &mut m::VirtualMachineProperties,
+    priority: &VmPriority,
+) -> Result<(), EncodeError> {
+    // A regular machine sends none of the three: Azure refuses an eviction policy there.
+    let VmPriority::Spot {
+        eviction,
+        max_price,
+    } = priority
+    else {
+        return Ok(());
+    };
+    let price = max_price.to_f64().ok_or_else(|| EncodeError::Invalid {
+        member: "priority.max_price",
+        found: max_price.to_string(),
+    })?;
+    properties.priority = Some(m::Priority::Spot);
+    properties.eviction_policy = Some(match eviction {
+        Eviction::Delete => m::EvictionPolicy::Delete,
+        Eviction::Deallocate => m::EvictionPolicy::Deallocate,
+    });
+    properties.billing_profile = Some(m::BillingProfile {
+        max_price: Some(price),
+    });
+    Ok(())
+}

@@ -1,0 +1,14 @@
+//! Virtual machines with the NIC and the OS disk they bring along.
+//!
+//! Writing goes through the typed models of the SDK, so that a misspelt member does not compile.
+//! Reading goes by place in the JSON: typed reading fails as a whole on one unknown word.
+
+mod decode;
+mod encode;
+
+pub(super) use self::{decode::decode, encode::encode};
+
+pub(crate) use self::decode::{VmDisks, os_disk_id};
+
+#[cfg(test)]
+pub(super) use self::decode::asked_name;

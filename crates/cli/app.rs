@@ -1,0 +1,101 @@
+//! What every command has at hand.
+
+use std::{cell::OnceCell, collections::BTreeMap};
+
+use model::diag::{Diagnostic, DiagnosticDocument, Diagnostics};
+
+use crate::{VERSION, args::Global, exit::Exit, output::Output, source::Source, stop::Stop};
+
+/// Options, output, environment, and the spec once it was read.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// Options of every command.
+    pub(crate) global: Global,
+    /// Where to print.
+    pub(crate) output: Output,
+    /// The environment; read once, here.
+    pub(crate) environment: BTreeMap<String, String>,
+    source: OnceCell<Source>,
+}
+
+impl App {
+    /// As the options say.
+    pub(crate) fn new(global: Global) -> Self {
+        let output = Output::new(&global);
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        let environment = std::env::vars_os().filter_map(text).collect();
+        Self {
+            global,
+            output,
+            environment,
+            source: OnceCell::new(),
+        }
+    }
+
+    /// The spec, read when first asked for.
+    ///
+    /// # Errors
+    /// It cannot be read, or something is wrong with it.
+    pub(crate) fn source(&self) -> Result<&Source, Stop> {
+        if self.source.get().is_none() {
+            let (source, findings) = Source::read(self)?;
+            let source = self.source.get_or_init(|| source);
+            if findings.has_errors() {
+                return Err(Stop::with(findings));
+            }
+            let _ = source.findings.set(findings);
+        }
+        self.source
+            .get()
+            .ok_or_else(|| Stop::with(Diagnostics::default()))
+    }
+
+    /// Findings as they stand in JSON documents.
+    pub(crate) fn documents(&self, findings: &Diagnostics) -> Vec<DiagnosticDocument> {
+        let findings: Vec<Diagnostic> = findings.iter().cloned().collect();
+        match self.source.get() {
+            Some(source) => source.documents(&findings),
+            None => Source::nowhere().documents(&findings),
+        }
+    }
+
+    /// Prints findings for people.
+    pub(crate) fn say(&self, findings: &Diagnostics) {
+        let quiet = self.output.quiet;
+        let told = findings
+            .iter()
+            .filter(|finding| !(quiet && finding.severity == model::diag::Severity::Note));
+        let told: Vec<Diagnostic> = told.cloned().collect();
+        if told.is_empty() {
+            return;
+        }
+        let style = self.output.stderr;
+        let text = match self.source.get() {
+            Some(source) => source.text(&told, style),
+            None => Source::nowhere().text(&told, style),
+        };
+        self.output.say(&text);
+    }
+
+    /// Prints findings for people; a JSON document carries its own.
+    pub(crate) fn say_unless_json(&self, findings: &Diagnostics) {
+        if !self.output.is_json() {
+            self.say(findings);
+        }
+    }
+
+    /// Prints why a command ended.
+    pub(crate) fn report(&self, stop: Stop) -> Exit {
+        if self.output.is_json() {
+            let command = std::env::args().nth(1).unwrap_or_default();
+            let documents = self.documents(&stop.diagnostics);
+            self.output
+                .data(&render::failure::json(&documents, &command, VERSION));
+        } else {
+            self.say(&stop.diagnostics);
+        }
+        stop.exit
+    }
+}

@@ -1,0 +1,240 @@
+//! What `apply` and `destroy` share: asking, applying, interrupting, verifying, reporting.
+
+use std::time::Duration;
+
+use azure::{ApplyInputs, Interrupt};
+use model::{
+    diag::{At, Code, Diagnostic},
+    plan::{Ending, Outcome, Plan},
+    spec::Spec,
+};
+use render::events::{RunFacts, summary};
+use tokio::{
+    sync::watch,
+    time::{MissedTickBehavior, interval},
+};
+
+use crate::{
+    VERSION,
+    app::App,
+    args::Applying,
+    exit::Exit,
+    journal::Journal,
+    keys,
+    stop::{self, Stop},
+    world::World,
+};
+
+/// How often progress is drawn anew.
+const REDRAW: Duration = Duration::from_millis(200);
+
+/// Asks, unless the options answer already.
+///
+/// # Errors
+/// The answer is no, or nobody can be asked.
+pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(), Stop> {
+    if applying.yes {
+        return Ok(());
+    }
+    if !app.output.can_ask || app.output.is_json() {
+        return Err(Stop::because(
+            Code::NotConfirmed,
+            "nobody can be asked here whether to go on",
+        )
+        .help("pass `--yes`, or apply a saved plan with `--yes` after looking at it"));
+    }
+    if app
+        .output
+        .confirm(&render::plan::question(plan, app.output.stderr))
+    {
+        Ok(())
+    } else {
+        Err(Stop::because(
+            Code::NotConfirmed,
+            "nothing was done: the answer was not `yes`",
+        ))
+    }
+}
+
+/// Applies a plan, verifies the result, and reports.
+///
+/// # Errors
+/// Nothing was written, and why.
+pub(crate) fn run(
+    app: &App,
+    plan: &Plan,
+    spec: Option<&Spec>,
+    world: &World,
+    applying: &Applying,
+) -> Result<Exit, Stop> {
+    let Some(client) = world.client() else {
+        return Err(Stop::because(
+            Code::PlanForOther,
+            "an offline plan is for no world: it cannot be applied",
+        ));
+    };
+    let nonce: String = uuid::Uuid::new_v4()
+        .simple()
+        .to_string()
+        .chars()
+        .take(12)
+        .collect();
+    let mut inputs = ApplyInputs::new(nonce.clone(), crate::planning::now());
+    if needs_generated_key(plan) {
+        inputs.generated_ssh_key = Some(keys::generated(&plan.stack)?);
+    }
+    if let Some(parallelism) = applying.parallelism {
+        inputs.parallelism = usize::from(parallelism);
+    }
+    let journal = Journal::open(app, &plan.stack, &nonce, applying.events.as_deref())?;
+    let outcome = world.wait(drive(client, plan, &inputs, &journal));
+    journal.close();
+    let facts = RunFacts {
+        stack: &plan.stack,
+        mode: plan.scope.mode,
+        seconds: journal.elapsed(),
+    };
+    app.output
+        .note(&summary(&outcome, facts, app.output.stderr));
+    let exit = finish(app, plan, spec, world, &outcome);
+    if exit != Exit::Done {
+        app.output
+            .note(&format!("The journal is {}.\n", journal.path.display()));
+    }
+    print(app, plan, &outcome, exit);
+    Ok(exit)
+}
+
+fn needs_generated_key(plan: &Plan) -> bool {
+    plan.changes()
+        .filter_map(|step| step.after.as_ref())
+        .any(|after| {
+            let key = after
+                .ssh_public_key()
+                .is_some_and(|key| key.public_key.value().is_none());
+            key || after
+                .virtual_machine()
+                .is_some_and(|vm| vm.ssh_keys.value().is_none())
+        })
+}
+
+/// Applies while it listens to interrupts and keeps progress fresh.
+async fn drive(
+    client: &azure::Client,
+    plan: &Plan,
+    inputs: &ApplyInputs,
+    journal: &Journal,
+) -> Outcome {
+    let (sender, receiver) = watch::channel(Interrupt::No);
+    let applying = azure::apply(client, plan, inputs, journal, receiver);
+    tokio::pin!(applying);
+    let signals = interrupts(sender);
+    tokio::pin!(signals);
+    let mut ticks = interval(REDRAW);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    let mut listening = true;
+    loop {
+        tokio::select! {
+            outcome = &mut applying => return outcome,
+            () = &mut signals, if listening => listening = false,
+            _ = ticks.tick() => journal.redraw(),
+        }
+    }
+}
+
+/// The first interrupt lets finish what is under way, the second leaves at once.
+async fn interrupts(sender: watch::Sender<Interrupt>) {
+    let mut signals = Signals::new();
+    signals.next().await;
+    sender.send_replace(Interrupt::Graceful);
+    signals.next().await;
+    sender.send_replace(Interrupt::Now);
+}
+
+/// Waits for one interrupt.
+pub(crate) async fn interrupted() {
+    Signals::new().next().await;
+}
+
+/// Ctrl-C and SIGTERM.
+struct Signals {
+    #[cfg(unix)]
+    terminate: Option<tokio::signal::unix::Signal>,
+}
+
+impl Signals {
+    fn new() -> Self {
+        Self {
+            #[cfg(unix)]
+            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+                .ok(),
+        }
+    }
+
+    async fn next(&mut self) {
+        #[cfg(unix)]
+        if let Some(terminate) = &mut self.terminate {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+        // Where signals cannot be listened to, the process ends by them.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Turns an outcome into an exit code; reads once more where every step was done.
+fn finish(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, outcome: &Outcome) -> Exit {
+    if !outcome.reached() {
+        let failed = outcome
+            .steps
+            .iter()
+            .filter(|(_, _, ending)| matches!(ending, Ending::Failed(_)))
+            .count();
+        if failed > 0 {
+            let message = format!("{failed} of {} steps failed", outcome.steps.len());
+            let finding = Diagnostic::new(Code::StepsFailed, At::Nowhere, message);
+            app.say_unless_json(
+                &[finding.with_help("plan again: it shows what is left to do")]
+                    .into_iter()
+                    .collect(),
+            );
+        }
+        return match (outcome.writes, outcome.interrupted) {
+            (0, true) => Exit::Interrupted,
+            (0, false) => Exit::Error,
+            (_, true) if failed == 0 => Exit::Interrupted,
+            (_, _) => Exit::NotReached,
+        };
+    }
+    match crate::planning::verify(app, plan, spec, world) {
+        Ok(findings) if findings.is_empty() => Exit::Done,
+        Ok(findings) => {
+            app.say_unless_json(&findings);
+            if stop::exit_of(&findings) == Exit::Done {
+                Exit::Done
+            } else {
+                Exit::NotReached
+            }
+        }
+        Err(stop) => {
+            app.say_unless_json(&stop.diagnostics);
+            Exit::NotReached
+        }
+    }
+}
+
+fn print(app: &App, plan: &Plan, outcome: &Outcome, exit: Exit) {
+    if app.output.is_json() {
+        app.output.data(&render::events::outcome_json(
+            outcome,
+            plan,
+            exit.number(),
+            VERSION,
+        ));
+    }
+}

@@ -1,0 +1,422 @@
+//! The command line as the user writes it. Help texts are the doc comments.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Provision AI workloads on Azure virtual machines from one short YAML spec.
+///
+/// A spec names the stage (training, inference) and the workload (generative, complex, small).
+/// Tensorform picks image and size and says why, checks quota, restrictions and price before
+/// anything is built, compares with live Azure, and applies.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tensorform",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Try it without an account:\n  tensorform init\n  tensorform --sandbox plan\n  tensorform --sandbox apply"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Read the spec from FILE
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FILE",
+        default_value = "tensorform.yaml",
+        env = "TENSORFORM_FILE"
+    )]
+    pub(crate) file: PathBuf,
+    /// Print in this format
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_OUTPUT"
+    )]
+    pub(crate) output: Format,
+    /// Set a variable of the spec
+    #[arg(long, global = true, value_name = "NAME=VALUE")]
+    pub(crate) var: Vec<String>,
+    /// Read variables from FILE, one NAME=VALUE a line
+    #[arg(long, global = true, value_name = "FILE", env = "TENSORFORM_VAR_FILE")]
+    pub(crate) var_file: Option<PathBuf>,
+    /// Use this subscription, by its id
+    #[arg(
+        long,
+        global = true,
+        value_name = "ID",
+        env = "TENSORFORM_SUBSCRIPTION"
+    )]
+    pub(crate) subscription: Option<String>,
+    /// Use this cloud
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_CLOUD"
+    )]
+    pub(crate) cloud: CloudName,
+    /// Use this credential instead of trying each: token, github-actions, azure-pipelines,
+    /// client-secret, workload-identity, managed-identity, azure-cli, azd
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "TENSORFORM_CREDENTIAL"
+    )]
+    pub(crate) credential: Option<String>,
+    /// Talk to another Azure Resource Manager
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "TENSORFORM_ENDPOINT",
+        conflicts_with = "sandbox"
+    )]
+    pub(crate) endpoint: Option<String>,
+    /// Work in the local sandbox, whose world is kept in DIR
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ".tensorform/sandbox",
+        env = "TENSORFORM_SANDBOX"
+    )]
+    pub(crate) sandbox: Option<PathBuf>,
+    /// Run the sandbox's clock N times as fast as time [default: 1000]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        requires = "sandbox",
+        env = "TENSORFORM_SPEED"
+    )]
+    pub(crate) speed: Option<u32>,
+    /// Let the sandbox fail as FILE says
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        requires = "sandbox",
+        env = "TENSORFORM_FAULTS"
+    )]
+    pub(crate) faults: Option<PathBuf>,
+    /// Colour the output
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_COLOR"
+    )]
+    pub(crate) color: When,
+    /// Print neither progress nor notes
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Say more; twice for requests, three times for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Write logs in this form
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        env = "TENSORFORM_LOG_FORMAT"
+    )]
+    pub(crate) log_format: LogFormat,
+}
+
+/// Output formats.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// One JSON document
+    Json,
+}
+
+/// Clouds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CloudName {
+    /// Azure
+    #[default]
+    Public,
+    /// Azure for US government
+    Usgovernment,
+    /// Azure in China
+    China,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless `NO_COLOR` is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Forms of logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// JSON lines
+    Json,
+}
+
+/// Commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a commented starter spec
+    Init(Init),
+    /// Check the spec without any cloud
+    Validate,
+    /// Show what would be done, and why
+    Plan(Plan),
+    /// Show a saved plan
+    Show(Show),
+    /// Do what the plan says
+    Apply(Apply),
+    /// Delete what the stack made
+    Destroy(Destroy),
+    /// Show what is live
+    Status,
+    /// Explain a pool's choices, or a diagnostic code
+    Explain(Explain),
+    /// List VM sizes
+    Sizes(Sizes),
+    /// List images
+    Images,
+    /// Run the sandbox by itself
+    Sandbox(Sandbox),
+    /// Print the JSON schema of the spec
+    Schema(Schema),
+    /// Print shell completions
+    Completions(Completions),
+    /// Print or write the manual pages
+    Man(Man),
+}
+
+/// Arguments of `init`.
+#[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// The AI stage
+    #[arg(long, value_name = "STAGE", value_parser = ["training", "inference"])]
+    pub(crate) stage: Option<String>,
+    /// The kind of model
+    #[arg(long, value_name = "WORKLOAD", value_parser = ["generative", "complex", "small"])]
+    pub(crate) workload: Option<String>,
+    /// The model's parameters, such as 70B
+    #[arg(long, value_name = "PARAMETERS")]
+    pub(crate) model: Option<String>,
+    /// What runs the jobs
+    #[arg(long, value_name = "NAME", value_parser = ["manual", "auto"])]
+    pub(crate) orchestrator: Option<String>,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Where a plan looks.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Planning {
+    /// Ask nobody: nothing exists, quota and restrictions are unknown
+    #[arg(long, conflicts_with_all = ["sandbox", "endpoint"], env = "TENSORFORM_OFFLINE")]
+    pub(crate) offline: bool,
+    /// Choose sizes and images anew instead of keeping live choices
+    #[arg(long)]
+    pub(crate) reselect: bool,
+    /// Replace the resource with this address
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) replace: Vec<String>,
+    /// Let changes deallocate and replace nodes
+    #[arg(long, env = "TENSORFORM_ALLOW_STOP")]
+    pub(crate) allow_stop: bool,
+}
+
+/// Arguments of `plan`.
+#[derive(Args, Debug)]
+pub(crate) struct Plan {
+    #[command(flatten)]
+    pub(crate) planning: Planning,
+    /// Save the plan in FILE
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Plan to delete everything
+    #[arg(long)]
+    pub(crate) destroy: bool,
+    /// Exit with 2 when there are changes
+    #[arg(long, env = "TENSORFORM_DETAILED_EXITCODE")]
+    pub(crate) detailed_exitcode: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The saved plan
+    pub(crate) plan: PathBuf,
+}
+
+/// How to apply.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Applying {
+    /// Do not ask
+    #[arg(short, long, env = "TENSORFORM_YES")]
+    pub(crate) yes: bool,
+    /// Most steps under way at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), env = "TENSORFORM_PARALLELISM")]
+    pub(crate) parallelism: Option<u16>,
+    /// Write events to FILE as JSON lines
+    #[arg(long, value_name = "FILE", env = "TENSORFORM_EVENTS")]
+    pub(crate) events: Option<PathBuf>,
+}
+
+/// Arguments of `apply`.
+#[derive(Args, Debug)]
+pub(crate) struct Apply {
+    /// Apply this saved plan, after checking that it still holds
+    pub(crate) plan: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) planning: Planning,
+    #[command(flatten)]
+    pub(crate) applying: Applying,
+}
+
+/// Arguments of `destroy`.
+#[derive(Args, Debug)]
+pub(crate) struct Destroy {
+    #[command(flatten)]
+    pub(crate) applying: Applying,
+}
+
+/// Arguments of `explain`.
+#[derive(Args, Debug)]
+pub(crate) struct Explain {
+    /// A pool of the spec, or a code such as SPEC002
+    #[arg(value_name = "POOL|CODE")]
+    pub(crate) what: Option<String>,
+    #[command(flatten)]
+    pub(crate) planning: Planning,
+}
+
+/// Arguments of `sizes`.
+#[derive(Args, Debug)]
+pub(crate) struct Sizes {
+    /// Only sizes with this GPU, such as H100
+    #[arg(long, value_name = "GPU")]
+    pub(crate) gpu: Option<String>,
+    /// Only sizes with at least this memory a GPU, in GB
+    #[arg(long, value_name = "GB")]
+    pub(crate) min_gpu_memory: Option<u32>,
+    /// Only sizes that this region offers, with its prices
+    #[arg(long, value_name = "REGION", default_value = "eastus")]
+    pub(crate) location: String,
+    /// Only sizes that cost at most this many US dollars an hour
+    #[arg(long, value_name = "USD")]
+    pub(crate) max_hourly: Option<String>,
+    /// Only sizes with RDMA
+    #[arg(long)]
+    pub(crate) rdma: bool,
+    /// Order
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) sort: SizeOrder,
+}
+
+/// Orders of sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SizeOrder {
+    /// By name
+    #[default]
+    Name,
+    /// By price of a VM
+    Price,
+    /// By price of a GPU
+    PricePerGpu,
+    /// By price of a dense bf16 TFLOPS
+    PricePerTflops,
+}
+
+/// Arguments of `sandbox`.
+#[derive(Args, Debug)]
+pub(crate) struct Sandbox {
+    #[command(subcommand)]
+    pub(crate) command: SandboxCommand,
+}
+
+/// Commands of `sandbox`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxCommand {
+    /// Serve the sandbox until interrupted
+    Serve(Serve),
+}
+
+/// Arguments of `sandbox serve`.
+#[derive(Args, Debug)]
+pub(crate) struct Serve {
+    /// Listen on this port of 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) port: u16,
+    /// Keep the world in DIR
+    #[arg(long, value_name = "DIR", default_value = ".tensorform/sandbox")]
+    pub(crate) state: PathBuf,
+    /// Fail as FILE says
+    #[arg(long = "faults", value_name = "FILE", id = "serve_faults")]
+    pub(crate) faults: Option<PathBuf>,
+    /// Run the clock N times as fast as time
+    #[arg(
+        long = "speed",
+        value_name = "N",
+        default_value_t = 1,
+        id = "serve_speed"
+    )]
+    pub(crate) speed: u32,
+}
+
+/// Arguments of `schema`.
+#[derive(Args, Debug)]
+pub(crate) struct Schema {
+    /// Print the Markdown reference instead
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+/// Arguments of `completions`.
+#[derive(Args, Debug)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Args, Debug)]
+pub(crate) struct Man {
+    /// Write a page for each command into DIR
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}

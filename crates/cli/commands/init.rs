@@ -1,0 +1,84 @@
+//! `init`: a commented starter spec.
+
+use std::{fs, io::ErrorKind};
+
+use model::{
+    diag::Code,
+    spec::{self, Orchestrator, Stage, Workload},
+};
+
+use crate::{
+    app::App,
+    args,
+    exit::Exit,
+    stop::{Outcome, Stop},
+};
+
+/// Writes a starter spec; asks for what the options leave open when somebody can answer.
+pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
+    let path = &app.global.file;
+    let file = path.display();
+    if path.exists() && !arguments.force {
+        return Err(
+            Stop::because(Code::FileUnusable, format!("`{file}` exists already"))
+                .help("name another file with `-f`, or pass `--force` to overwrite it"),
+        );
+    }
+    let ask = |given: &Option<String>, question: &str, default: &str| match given {
+        Some(given) => given.clone(),
+        None if app.output.can_ask => app.output.ask(question, default),
+        None => default.to_owned(),
+    };
+    let stage = match ask(
+        &arguments.stage,
+        "stage: training or inference?",
+        "training",
+    )
+    .as_str()
+    {
+        "training" => Stage::Training,
+        "inference" => Stage::Inference,
+        other => return Err(unknown("stage", other, "training or inference")),
+    };
+    let workload = match ask(
+        &arguments.workload,
+        "workload: generative, complex or small?",
+        "generative",
+    )
+    .as_str()
+    {
+        "generative" => Workload::Generative,
+        "complex" => Workload::Complex,
+        "small" => Workload::Small,
+        other => return Err(unknown("workload", other, "generative, complex or small")),
+    };
+    let orchestrator = match arguments.orchestrator.as_deref() {
+        Some("auto") => Orchestrator::Auto,
+        _ => Orchestrator::Manual,
+    };
+    let text = spec::starter(stage, workload, arguments.model.as_deref(), orchestrator);
+    fs::write(path, text).map_err(|error| {
+        let help = if error.kind() == ErrorKind::NotFound {
+            "make the folder first"
+        } else {
+            "check the permissions"
+        };
+        Stop::because(
+            Code::FileUnusable,
+            format!("`{file}` cannot be written: {error}"),
+        )
+        .help(help)
+    })?;
+    app.output.note(&format!(
+        "wrote {file}; next: `tensorform --sandbox plan`, which needs no account\n"
+    ));
+    Ok(Exit::Done)
+}
+
+fn unknown(what: &str, found: &str, expected: &str) -> Stop {
+    Stop::because(
+        Code::SpecInvalidValue,
+        format!("{what}: expected {expected}, found `{found}`"),
+    )
+    .exit(Exit::Usage)
+}

@@ -1,0 +1,47 @@
+//! Commands, one file each: arguments in, wiring, exit code out.
+
+mod init;
+
+mod validate;
+
+mod plan;
+
+mod show;
+
+mod apply;
+
+mod destroy;
+
+mod status;
+
+mod explain;
+
+mod sizes;
+
+mod images;
+
+mod sandbox;
+
+mod generated;
+
+use crate::{app::App, args::Command, stop::Outcome};
+
+/// Runs a command.
+pub(crate) fn run(app: &App, command: Command) -> Outcome {
+    match command {
+        Command::Init(arguments) => init::run(app, &arguments),
+        Command::Validate => validate::run(app),
+        Command::Plan(arguments) => plan::run(app, &arguments),
+        Command::Show(arguments) => show::run(app, &arguments),
+        Command::Apply(arguments) => apply::run(app, &arguments),
+        Command::Destroy(arguments) => destroy::run(app, &arguments),
+        Command::Status => status::run(app),
+        Command::Explain(arguments) => explain::run(app, &arguments),
+        Command::Sizes(arguments) => sizes::run(app, &arguments),
+        Command::Images => images::run(app),
+        Command::Sandbox(arguments) => sandbox::run(app, &arguments),
+        Command::Schema(arguments) => Ok(generated::schema(app, &arguments)),
+        Command::Completions(arguments) => Ok(generated::completions(app, &arguments)),
+        Command::Man(arguments) => generated::man(app, &arguments),
+    }
+}

@@ -1,0 +1,81 @@
+//! `plan`: what would be done, and why.
+
+use std::{fs, path::Path};
+
+use model::{diag::Code, plan::Plan};
+
+use crate::{
+    app::App,
+    args,
+    exit::Exit,
+    planning,
+    stop::{Outcome, Stop, exit_of},
+};
+
+/// Plans and shows.
+pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
+    let made = planning::make(app, &arguments.planning, arguments.destroy)?;
+    let exit = exit_of(&made.findings);
+    let Some(plan) = made.plan else {
+        return Err(Stop::with(made.findings));
+    };
+    print(app, &plan);
+    app.say_unless_json(&made.findings);
+    if exit != Exit::Done {
+        return Ok(exit);
+    }
+    if let Some(path) = &arguments.out {
+        save(&plan, path)?;
+        app.output.note(&format!(
+            "saved in {}; `tensorform apply {}` applies exactly this\n",
+            path.display(),
+            path.display()
+        ));
+    }
+    Ok(if arguments.detailed_exitcode && plan.has_changes {
+        Exit::Changes
+    } else {
+        Exit::Done
+    })
+}
+
+/// Prints a plan.
+pub(crate) fn print(app: &App, plan: &Plan) {
+    let text = if app.output.is_json() {
+        render::plan::json(plan)
+    } else {
+        render::plan::text(plan, app.output.stdout)
+    };
+    app.output.data(&text);
+}
+
+/// Writes a plan file, all of it or nothing.
+fn save(plan: &Plan, path: &Path) -> Result<(), Stop> {
+    let unfinished = path.with_extension("new");
+    let written = fs::write(&unfinished, render::plan::json(plan))
+        .and_then(|()| fs::rename(&unfinished, path));
+    written.map_err(|error| {
+        Stop::because(
+            Code::FileUnusable,
+            format!("`{}` cannot be written: {error}", path.display()),
+        )
+    })
+}
+
+/// Reads a plan file.
+///
+/// # Errors
+/// It cannot be read, or is no plan that this version may use.
+pub(crate) fn load(path: &Path) -> Result<Plan, Stop> {
+    let file = path.display();
+    let text = fs::read_to_string(path).map_err(|error| {
+        Stop::because(
+            Code::FileUnusable,
+            format!("`{file}` cannot be read: {error}"),
+        )
+    })?;
+    model::plan::read_plan(&text).map_err(|error| {
+        Stop::because(Code::PlanUnreadable, format!("`{file}`: {error}"))
+            .help("make a new plan with `plan --out FILE`")
+    })
+}

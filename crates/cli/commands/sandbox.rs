@@ -1,0 +1,55 @@
+//! `sandbox serve`: the sandbox by itself, until somebody interrupts it.
+
+use emulator::{Clock, Opened, Options};
+use model::diag::Code;
+
+use crate::{
+    app::App,
+    args::{self, SandboxCommand},
+    exit::Exit,
+    stop::{Outcome, Stop},
+    world,
+};
+
+/// Serves.
+pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
+    let SandboxCommand::Serve(arguments) = &arguments.command;
+    let folder = arguments.state.display();
+    let faults = world::faults(arguments.faults.as_deref())?;
+    let speed = world::speed(f64::from(arguments.speed))?;
+    let kept = match world::open(&arguments.state)? {
+        Opened::Serve(kept) => kept,
+        Opened::Connect(endpoint) => {
+            let stop = Stop::because(
+                Code::SandboxUnusable,
+                format!("`{folder}` is served already, at {endpoint}"),
+            );
+            return Err(stop.help("use it with `--sandbox`, or name another folder with `--state`"));
+        }
+    };
+    let mut options = Options::new(*kept, Clock::real(speed));
+    options.faults = faults;
+    options.port = arguments.port;
+    let runtime = world::runtime()?;
+    let sandbox = world::serve(&runtime, options)?;
+    let endpoint = sandbox.endpoint().to_owned();
+    if app.output.is_json() {
+        app.output.data(&format!(
+            "{{\"endpoint\": \"{endpoint}\", \"state\": {:?}}}\n",
+            folder.to_string()
+        ));
+    } else {
+        app.output.data(&format!(
+            "sandbox at {endpoint}, world in {folder}, {} times as fast as Azure\n",
+            arguments.speed
+        ));
+        app.output.note(&format!(
+            "in another terminal: tensorform --sandbox={folder} plan\n\
+             or with any client:  TENSORFORM_ACCESS_TOKEN=any tensorform --endpoint {endpoint} --credential token plan\n"
+        ));
+    }
+    runtime.block_on(crate::applying::interrupted());
+    let stopped = runtime.block_on(sandbox.stop());
+    stopped.map_err(|error| Stop::because(Code::SandboxUnusable, azure::chain(&error)))?;
+    Ok(Exit::Done)
+}

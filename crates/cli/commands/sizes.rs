@@ -1,0 +1,106 @@
+//! `sizes`: the catalogue's VM sizes.
+
+use model::{
+    catalog::{Catalog, Size, VmPrice},
+    diag::Code,
+    units::Region,
+};
+use render::sizes::SizeRow;
+use rust_decimal::Decimal;
+
+use crate::{
+    app::App,
+    args::{self, SizeOrder},
+    exit::Exit,
+    stop::{Outcome, Stop},
+};
+
+/// Lists sizes.
+pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
+    let catalog = Catalog::embedded();
+    let location = Region::new(&arguments.location);
+    if catalog.region(&location).is_none() {
+        let names = catalog.regions().iter().map(|region| region.name.as_str());
+        let stop = Stop::because(
+            Code::LocationUnknown,
+            format!("the catalogue has no region `{location}`"),
+        );
+        return Err(match model::suggest::nearest(location.as_str(), names) {
+            Some(near) => stop.help(format!("did you mean `{near}`?")),
+            None => stop,
+        });
+    }
+    let most = arguments.max_hourly.as_deref().map(most).transpose()?;
+    let offers = catalog.offers(&location);
+    let mut rows: Vec<SizeRow<'_>> = catalog
+        .sizes()
+        .iter()
+        .filter(|size| fits(size, arguments))
+        .filter(|size| offers.is_none_or(|offers| offers.get(&size.name).is_some()))
+        .map(|size| SizeRow {
+            size,
+            price: catalog.vm_price(&location, &size.name),
+            zones: offers
+                .and_then(|offers| offers.get(&size.name))
+                .map(|offer| offer.zones.as_ref()),
+        })
+        .filter(|row| most.is_none_or(|most| linux(row).is_some_and(|price| price <= most)))
+        .collect();
+    sort(&mut rows, arguments.sort, catalog);
+    let text = if app.output.is_json() {
+        render::sizes::json(&rows, &location)
+    } else {
+        render::sizes::text(&rows, &location, app.output.stdout)
+    };
+    app.output.data(&text);
+    Ok(Exit::Done)
+}
+
+fn most(text: &str) -> Result<Decimal, Stop> {
+    text.parse().map_err(|_| {
+        let message =
+            format!("--max-hourly: expected a price in US dollars such as `12.50`, found `{text}`");
+        Stop::because(Code::SpecInvalidValue, message).exit(Exit::Usage)
+    })
+}
+
+fn fits(size: &Size, arguments: &args::Sizes) -> bool {
+    let gpu = size.gpu.as_ref();
+    let model = |wanted: &String| gpu.is_some_and(|gpu| gpu.model.eq_ignore_ascii_case(wanted));
+    let memory = |wanted: u32| {
+        gpu.and_then(|gpu| gpu.memory_gb)
+            .is_some_and(|memory| memory >= wanted)
+    };
+    arguments.gpu.as_ref().is_none_or(model)
+        && arguments.min_gpu_memory.is_none_or(memory)
+        && (!arguments.rdma || size.rdma)
+}
+
+fn linux(row: &SizeRow<'_>) -> Option<Decimal> {
+    row.price.and_then(|price: &VmPrice| price.linux)
+}
+
+/// Sizes whose order is not known come last, and equal ones by name.
+fn sort(rows: &mut [SizeRow<'_>], order: SizeOrder, catalog: &Catalog) {
+    let gpus = |row: &SizeRow<'_>| {
+        row.size
+            .gpu
+            .as_ref()?
+            .share
+            .map(model::catalog::GpuShare::whole)
+            .filter(|count| *count > 0)
+    };
+    let key = |row: &SizeRow<'_>| match order {
+        SizeOrder::Name => None,
+        SizeOrder::Price => linux(row),
+        SizeOrder::PricePerGpu => linux(row)?.checked_div(Decimal::from(gpus(row)?)),
+        SizeOrder::PricePerTflops => {
+            let tflops = catalog.gpu(&row.size.gpu.as_ref()?.model)?.dense_tflops;
+            linux(row)?.checked_div(tflops.checked_mul(Decimal::from(gpus(row)?))?)
+        }
+    };
+    rows.sort_by_cached_key(|row| {
+        let key = key(row);
+        (key.is_none(), key, row.size.name.key())
+    });
+}

@@ -1,0 +1,167 @@
+//! `status`: what is live of a stack, how it is, and what it costs now.
+
+use std::collections::BTreeMap;
+
+use model::{
+    address::Address,
+    catalog::Catalog,
+    live::{Live, LiveResource, Owner, Power},
+    plan::{Action, Plan},
+    resource::tags,
+    units::{Micros, Span, Timestamp},
+};
+use planner::cost;
+use render::status::{LooseRow, NodeRow, Status};
+
+use crate::{
+    app::App,
+    args::Planning,
+    exit::Exit,
+    planning::{self, Made},
+    stop::Outcome,
+};
+
+/// Shows the status.
+pub(crate) fn run(app: &App) -> Outcome {
+    let made = planning::make(app, &Planning::default(), false)?;
+    let spec = app.source()?.spec()?;
+    let status = status(
+        &made,
+        &spec.name,
+        &spec.resource_group,
+        crate::world::mode(app, false),
+    );
+    let text = if app.output.is_json() {
+        render::status::json(&status)
+    } else {
+        render::status::text(&status, app.output.stdout)
+    };
+    app.output.data(&text);
+    Ok(Exit::Done)
+}
+
+fn status(made: &Made, stack: &str, group: &str, mode: model::live::Mode) -> Status {
+    let live = &made.live;
+    let now = planning::now();
+    let steps = steps(made.plan.as_ref());
+    let ours = live
+        .resources
+        .iter()
+        .filter_map(|resource| Some((resource, resource.address()?)));
+    let mut nodes: Vec<(&Address, NodeRow)> = ours
+        .clone()
+        .filter(|(_, address)| address.leaf() == "vm")
+        .map(|(resource, address)| (address, node(resource, address, &steps, now)))
+        .collect();
+    nodes.sort_by_key(|(address, _)| *address);
+    let is_deleted = |address: &Address| {
+        steps
+            .get(address)
+            .is_some_and(|(action, _)| *action == Action::Delete)
+    };
+    let (hourly, hourly_complete) = hourly(live.resources.iter());
+    Status {
+        stack: stack.to_owned(),
+        mode,
+        resource_group: group.to_owned(),
+        read_at: live.read_at,
+        nodes: nodes.into_iter().map(|(_, row)| row).collect(),
+        orphans: ours
+            .filter(|(_, address)| is_deleted(address))
+            .map(|(resource, _)| loose(resource))
+            .collect(),
+        foreign: live
+            .resources
+            .iter()
+            .filter(|resource| is_foreign(resource, live))
+            .map(loose)
+            .collect(),
+        unread: live
+            .unread
+            .iter()
+            .map(|unread| format!("{}: {}", unread.what, unread.reason))
+            .collect(),
+        currency: cost::CURRENCY.to_owned(),
+        hourly: Some(hourly),
+        hourly_complete,
+    }
+}
+
+/// What the plan would do, by address: the action, and the attributes that differ.
+fn steps(plan: Option<&Plan>) -> BTreeMap<Address, (Action, Vec<String>)> {
+    let steps = plan.into_iter().flat_map(|plan| &plan.steps);
+    steps
+        .map(|step| {
+            let paths = step
+                .reason
+                .attributes
+                .iter()
+                .map(|change| change.path.clone())
+                .collect();
+            (step.address.clone(), (step.action, paths))
+        })
+        .collect()
+}
+
+fn node(
+    resource: &LiveResource,
+    address: &Address,
+    steps: &BTreeMap<Address, (Action, Vec<String>)>,
+    now: Timestamp,
+) -> NodeRow {
+    let created: Option<Timestamp> = resource
+        .tags
+        .get(tags::CREATED)
+        .and_then(|text| text.parse().ok());
+    let age =
+        created.and_then(|created| u64::try_from(now.unix().saturating_sub(created.unix())).ok());
+    let (cost, complete) = hourly(std::iter::once(resource));
+    NodeRow {
+        address: address.to_string(),
+        name: resource.id.name().to_owned(),
+        size: resource
+            .resource
+            .as_ref()
+            .and_then(|resource| Some(resource.virtual_machine()?.size.to_string())),
+        state: resource.state.clone(),
+        age: age.map(Span::from_seconds),
+        hourly: complete.then_some(cost),
+        drift: steps.get(address).map(|(_, paths)| paths.clone()),
+    }
+}
+
+fn loose(resource: &LiveResource) -> LooseRow {
+    let (cost, complete) = hourly(std::iter::once(resource));
+    LooseRow {
+        id: resource.id.to_string(),
+        arm_type: resource.arm_type.clone(),
+        hourly: (complete && resource.resource.is_some()).then_some(cost),
+    }
+}
+
+/// Resources of others in our group; the group itself is not in itself.
+fn is_foreign(resource: &LiveResource, live: &Live) -> bool {
+    let groups = live
+        .resources
+        .iter()
+        .filter(|group| group.id.name() == group.id.group().unwrap_or_default());
+    let inside = groups
+        .map(|group| &group.id)
+        .any(|group| resource.id.group_id().as_ref() == Some(group) && resource.id != *group);
+    resource.owner == Owner::Foreign && inside
+}
+
+fn hourly<'a>(resources: impl Iterator<Item = &'a LiveResource>) -> (Micros, bool) {
+    let items: Vec<(Address, &LiveResource)> = resources
+        .filter_map(|resource| Some((resource.address()?.clone(), resource)))
+        .collect();
+    let priced = items.iter().filter_map(|(address, resource)| {
+        Some(cost::Item {
+            address,
+            resource: resource.resource.as_ref()?,
+            has_hardware: resource.state.power != Some(Power::Deallocated),
+        })
+    });
+    let cost = cost::compare(std::iter::empty(), priced, Catalog::embedded());
+    (cost.after.hourly_micros, cost.complete)
+}

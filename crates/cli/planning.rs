@@ -1,0 +1,276 @@
+//! From a spec and a world to a plan: reads, asks, decides, and seals.
+
+use std::{collections::BTreeSet, time::Instant};
+
+use azure::ReadScope;
+use model::{
+    address::Address,
+    catalog::Catalog,
+    diag::{At, Code, Diagnostic, Diagnostics},
+    live::{Live, Mode},
+    plan::{Plan, Run},
+    spec::Spec,
+    units::Timestamp,
+};
+use planner::{Input, Options, Planned, diff::Permissions};
+
+use crate::{
+    VERSION,
+    app::App,
+    args::Planning,
+    errors, keys,
+    source::Source,
+    stop::Stop,
+    world::{self, World},
+};
+
+/// Rounds of questions after which something is wrong with the planner, not with the world.
+const MOST_ROUNDS: usize = 8;
+
+/// A plan with what it was made from.
+pub(crate) struct Made {
+    /// The plan; `None` when the spec cannot be planned at all.
+    pub(crate) plan: Option<Plan>,
+    /// Findings of the spec and of the plan.
+    pub(crate) findings: Diagnostics,
+    /// What was live.
+    pub(crate) live: Live,
+    /// Where.
+    pub(crate) world: World,
+}
+
+/// Makes a plan as the options say.
+///
+/// # Errors
+/// The spec is wrong, or the world cannot be read.
+pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made, Stop> {
+    let started = Instant::now();
+    let source = app.source()?;
+    let spec = source.spec()?;
+    let options = options(app, planning, spec, source, destroy)?;
+    let world = World::open(app, planning.offline, world::subscription(app, Some(spec))?)?;
+    let mut live = read(&world, spec, options.now, destroy)?;
+    let planned = decide(&world, spec, &mut live, &options)?;
+    let mut findings = source.warnings();
+    findings.extend(planned.diagnostics);
+    let plan = planned
+        .plan
+        .map(|plan| seal(app, plan, &findings, &world, started));
+    Ok(Made {
+        plan,
+        findings,
+        live,
+        world,
+    })
+}
+
+fn options(
+    app: &App,
+    planning: &Planning,
+    spec: &Spec,
+    source: &Source,
+    destroy: bool,
+) -> Result<Options, Stop> {
+    Ok(Options {
+        now: now(),
+        mode: world::mode(app, planning.offline),
+        cloud: world::cloud(app).name().to_owned(),
+        tool_version: VERSION.to_owned(),
+        spec: source.reference(),
+        ssh_keys: keys::given(app, spec)?,
+        destroy,
+        reselect: planning.reselect,
+        permissions: Permissions {
+            allow_stop: planning.allow_stop,
+            replace: addresses(&planning.replace)?,
+        },
+    })
+}
+
+fn addresses(texts: &[String]) -> Result<Vec<Address>, Stop> {
+    let read = |text: &String| {
+        text.parse().map_err(|problem: String| {
+            Stop::from(Diagnostic::new(
+                Code::SpecInvalidValue,
+                At::Nowhere,
+                format!("--replace: {problem}"),
+            ))
+            .exit(crate::exit::Exit::Usage)
+        })
+    };
+    texts.iter().map(read).collect()
+}
+
+/// The time, to the second.
+pub(crate) fn now() -> Timestamp {
+    Timestamp::from_unix(time::OffsetDateTime::now_utc().unix_timestamp())
+}
+
+/// Reads what is live of a stack.
+///
+/// # Errors
+/// Something that a plan cannot do without could not be read.
+pub(crate) fn read(
+    world: &World,
+    spec: &Spec,
+    now: Timestamp,
+    whole_group: bool,
+) -> Result<Live, Stop> {
+    let Some(client) = world.client() else {
+        return Ok(Live {
+            subscription: spec.subscription.clone(),
+            ..Live::default()
+        });
+    };
+    let scope = ReadScope {
+        stack: spec.name.clone(),
+        resource_group: spec.resource_group.clone(),
+        has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
+        whole_group,
+        read_at: Some(now),
+    };
+    world
+        .wait(azure::read(client, &scope))
+        .map_err(|error| errors::read(&error))
+}
+
+/// Plans, and answers what the planner asks for until it asks nothing more.
+fn decide(world: &World, spec: &Spec, live: &mut Live, options: &Options) -> Result<Planned, Stop> {
+    let catalog = Catalog::embedded();
+    let mut asked = BTreeSet::new();
+    for _ in 0..MOST_ROUNDS {
+        let planned = planner::plan(Input {
+            spec,
+            catalog,
+            live,
+            options,
+        });
+        let open: Vec<_> = planned
+            .questions
+            .iter()
+            .filter(|question| !asked.contains(*question))
+            .cloned()
+            .collect();
+        if open.is_empty() {
+            return Ok(planned);
+        }
+        match world.client() {
+            Some(client) => {
+                world
+                    .wait(azure::answer(client, &open, &mut live.facts))
+                    .map_err(|error| errors::read(&error))?;
+            }
+            None => {
+                for question in open.iter().cloned() {
+                    live.facts.set_unknown(question, "the run is offline");
+                }
+            }
+        }
+        asked.extend(open);
+    }
+    Ok(planner::plan(Input {
+        spec,
+        catalog,
+        live,
+        options,
+    }))
+}
+
+/// Enters what only this side knows, and closes the document.
+fn seal(
+    app: &App,
+    mut plan: Plan,
+    findings: &Diagnostics,
+    world: &World,
+    started: Instant,
+) -> Plan {
+    plan.diagnostics = app.documents(findings);
+    if let Some(client) = world.client() {
+        let requests = client.requests();
+        plan.run = Run {
+            arm_requests: requests.total,
+            arm_requests_by_kind: requests.by_kind,
+            seconds: 0.0,
+        };
+    }
+    plan.run.seconds = started.elapsed().as_secs_f64();
+    plan.digest = plan.computed_digest();
+    plan
+}
+
+/// What still differs after an apply, read anew: nothing may.
+///
+/// # Errors
+/// The world could not be read.
+pub(crate) fn verify(
+    app: &App,
+    plan: &Plan,
+    spec: Option<&Spec>,
+    world: &World,
+) -> Result<Diagnostics, Stop> {
+    let source = app.source()?;
+    let destroy = spec.is_none();
+    let spec = source.spec()?;
+    let options = options(app, &Planning::default(), spec, source, destroy)?;
+    let mut live = read(world, spec, options.now, destroy)?;
+    let planned = decide(world, spec, &mut live, &options)?;
+    let Some(left) = planned.plan else {
+        return Ok(planned.diagnostics);
+    };
+    // Only what this plan was about counts: a plan for a part leaves the rest alone.
+    let ours: BTreeSet<&Address> = plan.steps.iter().map(|step| &step.address).collect();
+    let differs: Vec<String> = left
+        .changes()
+        .filter(|step| ours.contains(&step.address))
+        .map(|step| step.address.to_string())
+        .collect();
+    if differs.is_empty() {
+        return Ok(Diagnostics::default());
+    }
+    let count = render::words::counted(
+        differs.len(),
+        "resource still differs",
+        "resources still differ",
+    );
+    let message = format!(
+        "after the apply, {count}: {}",
+        render::words::listed(&differs, 8)
+    );
+    let finding = Diagnostic::new(Code::NotAsPlanned, At::Nowhere, message);
+    Ok(
+        [finding.with_help("plan again and look at the differences")]
+            .into_iter()
+            .collect(),
+    )
+}
+
+/// Whether a plan may be applied: it has no errors, is complete, and is for a world.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn may_apply(plan: &Plan, findings: &Diagnostics) -> Result<(), Stop> {
+    if findings.has_errors() {
+        return Err(Stop::with(findings.clone()));
+    }
+    if plan.scope.mode == Mode::Offline {
+        let stop = Stop::because(
+            Code::PlanForOther,
+            "an offline plan is for no world: it cannot be applied",
+        );
+        return Err(stop.help("plan without `--offline`"));
+    }
+    if !plan.complete {
+        return Err(Stop::because(
+            Code::PlanIncomplete,
+            "the plan is incomplete: it cannot be applied",
+        ));
+    }
+    match plan.breaches().into_iter().next() {
+        Some(breach) => Err(Stop::because(
+            Code::PlanUnreadable,
+            format!("the plan contradicts itself: {breach}"),
+        )
+        .help("this is a mistake of the tool: please report it with the spec")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,172 @@
+//! The spec as a file: its text, its findings, and where they stand.
+
+use std::{cell::OnceCell, collections::BTreeMap, fs};
+
+use model::{
+    diag::{At, Code, Diagnostic, DiagnosticDocument, Diagnostics},
+    digest,
+    plan::SpecReference,
+    spec::{Inputs, SpanIndex, Spec, parse, referenced_environment},
+};
+use render::{
+    Style,
+    diagnostics::{self, SourceText},
+};
+
+use crate::{app::App, stop::Stop};
+
+/// A spec that was read.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Its path as given.
+    pub(crate) file: String,
+    /// Where everything stands.
+    spans: SpanIndex,
+    /// What it says; `None` where something is wrong.
+    spec: Option<Spec>,
+    /// Warnings about it.
+    pub(crate) findings: OnceCell<Diagnostics>,
+}
+
+impl Source {
+    /// Reads the spec of a run, with what was found.
+    ///
+    /// # Errors
+    /// A file cannot be read, or a variable on the command line is no variable.
+    pub(crate) fn read(app: &App) -> Result<(Self, Diagnostics), Stop> {
+        let file = app.global.file.display().to_string();
+        let text = match fs::read(&app.global.file) {
+            Ok(bytes) => decode(bytes, &file)?,
+            Err(error) => {
+                let stop = Stop::because(
+                    Code::SpecUnreadable,
+                    format!("`{file}` cannot be read: {error}"),
+                );
+                return Err(stop.help(
+                    "`tensorform init` writes a starter spec; `-f FILE` names another file",
+                ));
+            }
+        };
+        let inputs = Inputs {
+            variables: variables(app)?,
+            environment: environment(app, &text),
+        };
+        let parsed = parse(&text, &inputs);
+        let source = Self {
+            file,
+            spans: parsed.spans,
+            spec: parsed.spec,
+            findings: OnceCell::new(),
+        };
+        Ok((source, parsed.diagnostics))
+    }
+
+    /// Stands for the spec where none was read.
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            file: String::new(),
+            spans: SpanIndex::of_text(""),
+            spec: None,
+            findings: OnceCell::new(),
+        }
+    }
+
+    /// What the spec says.
+    ///
+    /// # Errors
+    /// Something is wrong with it, which was said when it was read.
+    pub(crate) fn spec(&self) -> Result<&Spec, Stop> {
+        self.spec.as_ref().ok_or_else(|| {
+            Stop::because(
+                Code::SpecUnreadable,
+                format!("`{}` is no valid spec", self.file),
+            )
+        })
+    }
+
+    /// How plans refer to the spec.
+    pub(crate) fn reference(&self) -> SpecReference {
+        SpecReference {
+            digest: digest::of_text(self.spans.text()),
+            path: self.file.clone(),
+        }
+    }
+
+    /// Warnings about the spec.
+    pub(crate) fn warnings(&self) -> Diagnostics {
+        self.findings.get().cloned().unwrap_or_default()
+    }
+
+    /// Findings for people.
+    pub(crate) fn text(&self, findings: &[Diagnostic], style: Style) -> String {
+        let source = SourceText {
+            file: &self.file,
+            text: self.spans.text(),
+        };
+        diagnostics::text(findings, &source, &|at: &At| self.spans.range(at), style)
+    }
+
+    /// Findings as documents.
+    pub(crate) fn documents(&self, findings: &[Diagnostic]) -> Vec<DiagnosticDocument> {
+        let source = SourceText {
+            file: &self.file,
+            text: self.spans.text(),
+        };
+        diagnostics::documents(findings, &source, &|at: &At| self.spans.range(at))
+    }
+}
+
+fn decode(bytes: Vec<u8>, file: &str) -> Result<String, Stop> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Stop::because(
+            Code::SpecSyntax,
+            format!("`{file}` is not UTF-8: byte {at} begins no character"),
+        )
+        .help("save the file as UTF-8 text")
+    })
+}
+
+/// Variables of the command line; those of the file first, so that `--var` wins.
+fn variables(app: &App) -> Result<BTreeMap<String, String>, Stop> {
+    let mut variables = BTreeMap::new();
+    let mut add = |assignment: &str, place: &str| match assignment.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            variables.insert(name.trim().to_owned(), value.to_owned());
+            Ok(())
+        }
+        _ => Err(Stop::because(
+            Code::SpecVariable,
+            format!("{place}: expected NAME=VALUE, found `{assignment}`"),
+        )),
+    };
+    if let Some(path) = &app.global.var_file {
+        let file = path.display();
+        let text = fs::read_to_string(path).map_err(|error| {
+            Stop::because(
+                Code::FileUnusable,
+                format!("`{file}` cannot be read: {error}"),
+            )
+        })?;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim();
+            if !line.is_empty() && !line.starts_with('#') {
+                add(line, &format!("{file}:{}", number + 1))?;
+            }
+        }
+    }
+    for assignment in &app.global.var {
+        add(assignment, "--var")?;
+    }
+    Ok(variables)
+}
+
+/// Only those variables of the environment that the spec refers to.
+fn environment(app: &App, text: &str) -> BTreeMap<String, String> {
+    let wanted = referenced_environment(text);
+    app.environment
+        .iter()
+        .filter(|(name, _)| wanted.contains(*name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}

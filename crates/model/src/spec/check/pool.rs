@@ -1,0 +1,372 @@
+//! Keys of a pool that contradict each other.
+
+use std::collections::BTreeMap;
+
+use super::Check;
+use crate::{
+    diag::{At, Code, Diagnostic, SpecPath},
+    spec::{
+        decode::pool::MOST_DATA_DISKS,
+        pool::{
+            DataDisk, DiskType, Grouping, ImageChoice, Method, OperatingSystem, Orchestrator, Pool,
+            Precision, Priority, SizeChoice, Stage, Zones,
+        },
+        yaml::node::Node,
+    },
+};
+
+/// Largest size of a data disk in GiB, by its type.
+const LARGEST_DISK: u32 = 32_767;
+
+/// Smallest Ultra Disk in GiB.
+const SMALLEST_ULTRA: u32 = 4;
+
+pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
+    let scope = Scope { name, pool };
+    scope.model(check);
+    scope.spot(check);
+    scope.reservation(check);
+    scope.scheduler(check);
+    scope.system(check);
+    scope.image(check);
+    scope.disks(check);
+    scope.capacity(check);
+    scope.size(check);
+    scope.deadline(check);
+}
+
+struct Scope<'a> {
+    name: &'a str,
+    pool: &'a Pool,
+}
+
+impl Scope<'_> {
+    fn path(&self, keys: &[&str]) -> SpecPath {
+        SpecPath::pool(self.name, keys)
+    }
+
+    fn stage_is_sound(&self, check: &Check<'_>) -> bool {
+        check.is_sound(&self.path(&["stage"]))
+    }
+
+    fn model(&self, check: &mut Check<'_>) {
+        let Some(model) = &self.pool.model else {
+            return;
+        };
+        let method = self.path(&["model", "method"]);
+        let stage = self.path(&["stage"]);
+        if self.stage_is_sound(check) {
+            let inference = self.pool.stage == Stage::Inference;
+            if inference && model.method != Method::Full && check.is_sound(&method) {
+                check.conflict(
+                    method.clone(),
+                    stage.clone(),
+                    "`method` says what is trained, and `stage: inference` trains nothing"
+                        .to_owned(),
+                    "remove `method`",
+                );
+            }
+            for (key, wrong_stage) in [
+                ("concurrency", Stage::Training),
+                ("tokens", Stage::Inference),
+            ] {
+                let path = self.path(&["model", key]);
+                if self.pool.stage == wrong_stage && check.given(&path).is_some() {
+                    let word = if inference { "inference" } else { "training" };
+                    check.conflict(
+                        path,
+                        stage.clone(),
+                        format!("`{key}` means nothing with `stage: {word}`"),
+                        "remove it",
+                    );
+                }
+            }
+        }
+        let precision = self.path(&["model", "precision"]);
+        let full = model.method == Method::Full && check.may_be_used(&method);
+        let trained = self.pool.stage == Stage::Training && self.stage_is_sound(check);
+        if model.precision == Precision::Int4 && full && trained && check.is_sound(&precision) {
+            check.conflict(
+                precision,
+                method,
+                "`precision: int4` cannot be trained with `method: full`".to_owned(),
+                "use `method: qlora`, or `precision: bf16`",
+            );
+        }
+        let active = self.path(&["model", "active_parameters"]);
+        if let (Some(all), Some(some)) = (model.parameters, model.active_parameters)
+            && some > all
+        {
+            check.conflict(
+                active,
+                self.path(&["model", "parameters"]),
+                "`active_parameters` is more than `parameters`".to_owned(),
+                "active parameters are those of all that take part in one token",
+            );
+        }
+    }
+
+    fn spot(&self, check: &mut Check<'_>) {
+        let path = self.path(&["priority"]);
+        if !matches!(self.pool.priority, Priority::Spot(_)) || !check.may_be_used(&path) {
+            return;
+        }
+        let training = self.pool.stage == Stage::Training && self.stage_is_sound(check);
+        if training {
+            let message = "`priority: spot` is not supported for `stage: training` yet: training on capacity that Azure may take back needs `checkpoint`, which this version does not set up";
+            check.findings.push(
+                Diagnostic::new(
+                    Code::SpecNotSupportedYet,
+                    At::Value(path),
+                    message.to_owned(),
+                )
+                .with_related(At::Value(self.path(&["stage"])), "the stage is given here")
+                .with_help(
+                    "use `priority: regular`; for `stage: inference` spot capacity is supported",
+                ),
+            );
+        }
+    }
+
+    fn reservation(&self, check: &mut Check<'_>) {
+        if self.pool.capacity_reservation.is_none() {
+            return;
+        }
+        let path = self.path(&["capacity_reservation"]);
+        if matches!(self.pool.priority, Priority::Spot(_)) {
+            check.conflict(
+                path.clone(),
+                self.path(&["priority"]),
+                "`capacity_reservation` cannot be used with spot capacity".to_owned(),
+                "use `priority: regular`",
+            );
+        }
+        let ultra = |disk: &DataDisk| disk.disk_type == DiskType::Ultra;
+        if self.pool.disks.data.iter().any(ultra) {
+            check.conflict(
+                path.clone(),
+                self.path(&["disks", "data"]),
+                "`capacity_reservation` cannot be used with Ultra Disk".to_owned(),
+                "use `type: premium_v2` for the data disks",
+            );
+        }
+        let rdma =
+            matches!(&self.pool.size, SizeChoice::Constrained(size) if size.rdma == Some(true));
+        if rdma {
+            check.conflict(
+                path,
+                self.path(&["size", "rdma"]),
+                "`capacity_reservation` cannot be used with `rdma`: RDMA needs one placement group, reservations exclude it".to_owned(),
+                "remove one of them",
+            );
+        }
+    }
+
+    fn scheduler(&self, check: &mut Check<'_>) {
+        let path = self.path(&["scheduler"]);
+        let orchestrator = self.path(&["orchestrator"]);
+        let cyclecloud = self.pool.orchestrator == Orchestrator::CycleCloud;
+        if self.pool.scheduler.is_some() && !cyclecloud && check.may_be_used(&orchestrator) {
+            check.conflict(
+                path,
+                orchestrator,
+                "`scheduler` needs `orchestrator: cyclecloud`".to_owned(),
+                "remove `scheduler`",
+            );
+        }
+    }
+
+    fn system(&self, check: &mut Check<'_>) {
+        let password = self.path(&["password"]);
+        let os = self.path(&["os"]);
+        match &self.pool.os {
+            OperatingSystem::Linux => {
+                if check.given(&password).is_some() && check.may_be_used(&os) {
+                    check.conflict(
+                        password,
+                        os,
+                        "`password` is for `os: windows`; Linux nodes have SSH keys only"
+                            .to_owned(),
+                        "remove `password`",
+                    );
+                }
+            }
+            OperatingSystem::Windows { .. } => {
+                if check.given(&password).is_none() {
+                    check.report(
+                        Code::SpecMissingKey,
+                        At::Value(os.clone()),
+                        "`os: windows` needs `password`".to_owned(),
+                        "add `password: {from_env: ADMIN_PASSWORD}`",
+                    );
+                }
+                if self.pool.image == ImageChoice::Hpc {
+                    check.conflict(
+                        self.path(&["image"]),
+                        os,
+                        "`image: hpc` is Linux".to_owned(),
+                        "use `image: dsvm`",
+                    );
+                }
+            }
+        }
+    }
+
+    fn image(&self, check: &mut Check<'_>) {
+        let path = self.path(&["image"]);
+        let has = |key: &str| check.given(&path.key(key)).is_some();
+        let (urn, id, terms) = (has("urn"), has("id"), has("accept_terms"));
+        let is_block = check.is_block(&path);
+        if urn && id {
+            check.conflict(
+                path.key("id"),
+                path.key("urn"),
+                "`image` has both `urn` and `id`".to_owned(),
+                "keep one of them",
+            );
+        } else if is_block && !urn && !id {
+            check.report(
+                Code::SpecMissingKey,
+                At::Key(path.clone()),
+                "`image` needs `urn` or `id`".to_owned(),
+                "add `urn: publisher:offer:sku:version`, or write `image: auto`",
+            );
+        }
+        if terms && id && !urn {
+            check.conflict(
+                path.key("accept_terms"),
+                path.key("id"),
+                "`accept_terms` is for marketplace images".to_owned(),
+                "remove it",
+            );
+        }
+    }
+
+    fn disks(&self, check: &mut Check<'_>) {
+        let list = self.path(&["disks", "data"]);
+        let most = usize::try_from(MOST_DATA_DISKS).unwrap_or(usize::MAX);
+        if self.pool.disks.data.len() > most {
+            let found = self.pool.disks.data.len();
+            check.report(
+                Code::SpecInvalidValue,
+                At::Key(list),
+                format!("`data` takes {most} disks at most, found {found}"),
+                "use fewer and larger disks",
+            );
+            return;
+        }
+        let mut luns: BTreeMap<u32, usize> = BTreeMap::new();
+        for (index, disk) in self.pool.disks.data.iter().enumerate() {
+            let path = list.index(index);
+            let large = matches!(disk.disk_type, DiskType::PremiumV2 | DiskType::Ultra);
+            let least = if disk.disk_type == DiskType::Ultra {
+                SMALLEST_ULTRA
+            } else {
+                1
+            };
+            let size = path.key("size_gb");
+            let most = if large { u32::MAX } else { LARGEST_DISK };
+            if !(least..=most).contains(&disk.size_gb) && check.is_sound(&path) {
+                let message = if large {
+                    format!(
+                        "an Ultra Disk has {least} GiB or more, found `{}`",
+                        disk.size_gb
+                    )
+                } else {
+                    format!(
+                        "a disk of that type has {most} GiB at most, found `{}`",
+                        disk.size_gb
+                    )
+                };
+                check.report(
+                    Code::SpecInvalidValue,
+                    At::Value(size),
+                    message,
+                    "use another size, `type: premium_v2`, or several disks",
+                );
+            }
+            if let Some(first) = luns.insert(disk.lun, index) {
+                check.conflict(
+                    path.key("lun"),
+                    list.index(first).key("lun"),
+                    format!("`lun: {}` is used by two disks", disk.lun),
+                    "leave `lun` out: the disks are numbered in their order",
+                );
+            }
+        }
+    }
+
+    fn capacity(&self, check: &mut Check<'_>) {
+        let path = self.path(&["capacity", "min_count"]);
+        let counts = self.path(&["count"]);
+        let Some(least) = self.pool.capacity.min_count else {
+            return;
+        };
+        if !check.is_sound(&path) || !check.may_be_used(&counts) {
+            return;
+        }
+        match self.pool.count {
+            Some(count) if least == count => {}
+            Some(count) if least > count => check.conflict(
+                path,
+                counts,
+                format!("`min_count: {least}` is more than `count: {count}`"),
+                "use at most `count`",
+            ),
+            Some(_) | None => check.report(
+                Code::SpecNotSupportedYet,
+                At::Value(path),
+                format!("`min_count: {least}` is not supported yet: this version reaches its goal with all nodes only"),
+                "remove the key; nodes that were made stay, and the next `tensorform apply` goes on",
+            ),
+        }
+    }
+
+    fn size(&self, check: &mut Check<'_>) {
+        let path = self.path(&["size"]);
+        let is_empty = |node: &Node| node.entries().is_empty();
+        if check.is_block(&path) && check.given(&path).is_some_and(is_empty) {
+            check.report(
+                Code::SpecInvalidValue,
+                At::Value(path),
+                "`size` is an empty block, which asks for nothing".to_owned(),
+                "write `size: auto`, or what a size must have",
+            );
+        }
+        let too_many_zones = matches!(&self.pool.zones, Zones::Listed(zones) if zones.len() > 1)
+            && self.pool.grouping != Grouping::Vms
+            && matches!(&self.pool.size, SizeChoice::Constrained(size) if size.rdma == Some(true));
+        if too_many_zones {
+            check.conflict(
+                self.path(&["zones"]),
+                self.path(&["size", "rdma"]),
+                "nodes with RDMA share one zone".to_owned(),
+                "list one zone, or write `zones: auto`",
+            );
+        }
+    }
+
+    fn deadline(&self, check: &mut Check<'_>) {
+        if self.pool.deadline.is_none() {
+            return;
+        }
+        let tokens = self.pool.model.as_ref().and_then(|model| model.tokens);
+        let inference = self.pool.stage == Stage::Inference && self.stage_is_sound(check);
+        let path = self.path(&["deadline"]);
+        if inference {
+            check.conflict(
+                path,
+                self.path(&["stage"]),
+                "`deadline` is for training, and `stage: inference` has no end".to_owned(),
+                "remove `deadline`",
+            );
+        } else if tokens.is_none() && check.may_be_used(&self.path(&["model"])) {
+            check.report(
+                Code::SpecMissingKey,
+                At::Value(path),
+                "`deadline` needs `model.tokens`: without it there is no end to reach".to_owned(),
+                "add `tokens: 20B` to `model`, or remove `deadline`",
+            );
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Budget, network, access, and how many nodes there are in all.
+
+use super::Check;
+use crate::{
+    diag::{At, Code, Diagnostic, Severity, SpecPath},
+    spec::{
+        parts::Cidr,
+        schema::pool::MOST_NODES,
+        types::{Network, Spec, Via},
+        yaml::node::Node,
+    },
+};
+
+/// The block that InfiniBand uses inside of nodes.
+const RDMA_BLOCK: Cidr = Cidr {
+    first: 172 << 24 | 16 << 16,
+    prefix: 16,
+};
+
+/// Addresses that Azure keeps in each subnet.
+const KEPT_ADDRESSES: u64 = 5;
+
+pub(super) fn check(check: &mut Check<'_>, spec: &Spec) {
+    budget(check);
+    network(check);
+    if let Network::Own { address_space, .. } = &spec.network {
+        addresses(check, spec, *address_space);
+    }
+    access(check, spec);
+    nodes(check, spec);
+}
+
+fn budget(check: &mut Check<'_>) {
+    let path = SpecPath::of(&["budget"]);
+    let amounts = [path.key("hourly"), path.key("monthly")];
+    let given = amounts.iter().any(|amount| check.given(amount).is_some());
+    if check.is_block(&path) && !given {
+        check.report(
+            Code::SpecMissingKey,
+            At::Key(path),
+            "`budget` needs `hourly` or `monthly`".to_owned(),
+            "add `hourly: 100`, or remove `budget`",
+        );
+    }
+}
+
+fn network(check: &mut Check<'_>) {
+    let path = |key: &str| SpecPath::of(&["network", key]);
+    let outbound = check
+        .given(&path("outbound"))
+        .and_then(|node| node.scalar())
+        .map(|scalar| scalar.text.clone());
+    let has_subnet = check.given(&path("subnet_id")).is_some();
+    if has_subnet && check.given(&path("address_space")).is_some() {
+        check.conflict(
+            path("address_space"),
+            path("subnet_id"),
+            "`address_space` makes a network, and `subnet_id` names an existing one".to_owned(),
+            "keep one of them",
+        );
+    }
+    match outbound.as_deref() {
+        Some("existing") if !has_subnet => check.report(
+            Code::SpecConflict,
+            At::Value(path("outbound")),
+            "`outbound: existing` needs `subnet_id`: a new network has no way out yet".to_owned(),
+            "use `outbound: nat` or `outbound: none`",
+        ),
+        Some("nat") if has_subnet => check.conflict(
+            path("outbound"),
+            path("subnet_id"),
+            "`outbound: nat` changes the network, and the subnet of `subnet_id` is not the stack's"
+                .to_owned(),
+            "use `outbound: existing`",
+        ),
+        _ => {}
+    }
+    let via = SpecPath::of(&["access", "via"]);
+    let existing = check
+        .given(&via)
+        .and_then(Node::scalar)
+        .is_some_and(|scalar| scalar.text == "existing");
+    if existing && !has_subnet {
+        check.report(
+            Code::SpecConflict,
+            At::Value(via),
+            "`via: existing` needs `network.subnet_id`: a new network has no way in yet".to_owned(),
+            "use `via: none`",
+        );
+    }
+}
+
+fn addresses(check: &mut Check<'_>, spec: &Spec, space: Cidr) {
+    let path = SpecPath::of(&["network", "address_space"]);
+    if !check.may_be_used(&path) {
+        return;
+    }
+    if space.overlaps(RDMA_BLOCK) {
+        let message = format!(
+            "`address_space: {space}` overlaps {RDMA_BLOCK}, which InfiniBand uses inside of nodes"
+        );
+        check.findings.push(
+            Diagnostic::new(Code::SpecRisky, At::Value(path.clone()), message)
+                .with_severity(Severity::Warning)
+                .with_help("use another block, such as `10.40.0.0/16`"),
+        );
+    }
+    let room = space
+        .lower_half()
+        .addresses()
+        .saturating_sub(KEPT_ADDRESSES);
+    let wanted = wanted_nodes(check, spec);
+    if wanted > room {
+        check.report(
+            Code::SpecConflict,
+            At::Value(path),
+            format!("`address_space: {space}` has room for {room} nodes, the pools have {wanted}"),
+            "use a larger block: nodes get the lower half of it, less the 5 addresses that Azure keeps",
+        );
+    }
+}
+
+fn access(check: &mut Check<'_>, spec: &Spec) {
+    let from = SpecPath::of(&["access", "ssh_from"]);
+    let via = SpecPath::of(&["access", "via"]);
+    let has_blocks = check
+        .given(&from)
+        .is_some_and(|node| !node.items().is_empty());
+    if has_blocks && spec.access.via != Via::PublicIp && check.may_be_used(&via) {
+        check.conflict(
+            from,
+            via,
+            "`ssh_from` needs `via: public_ip`: otherwise there is no address to reach".to_owned(),
+            "remove `ssh_from`",
+        );
+    }
+}
+
+fn nodes(check: &mut Check<'_>, spec: &Spec) {
+    let total = wanted_nodes(check, spec);
+    if total > u64::from(MOST_NODES) {
+        check.report(
+            Code::SpecConflict,
+            At::Key(SpecPath::of(&["pools"])),
+            format!("the pools have {total} nodes, a stack can have {MOST_NODES} single VMs"),
+            "split the stack",
+        );
+    }
+}
+
+/// How many nodes the pools have at least; a pool whose count is open or wrong has one.
+fn wanted_nodes(check: &Check<'_>, spec: &Spec) -> u64 {
+    let counts = spec.pools.iter().map(|(name, pool)| {
+        let path = SpecPath::pool(name, &["count"]);
+        let count = pool.count.filter(|_| check.is_sound(&path));
+        u64::from(count.unwrap_or(1))
+    });
+    counts.sum()
+}

@@ -1,0 +1,292 @@
+//! The words of a spec: each with its meaning, its value and whether it is supported.
+
+use super::kind::{Later, Support, Word};
+use crate::spec::{
+    pool::{
+        ContainerRuntime, DiskType, Eviction, Grouping, Method, MountKind, OnBootstrapChange,
+        OnPartial, Orchestrator, Precision, Scheduler, SecurityChoice, Stage, Workload,
+    },
+    types::{OnExceed, Outbound, Via},
+};
+
+/// Makes the table of words of a key and, beside it, the value of each word.
+macro_rules! words {
+    ($($table:ident, $values:ident: $type:ty {
+        $($text:literal = $value:expr, $support:expr, $doc:literal;)+
+    })+) => {
+        $(
+            pub(crate) const $table: &[Word] = &[
+                $(Word { text: $text, doc: $doc, support: $support },)+
+            ];
+            pub(crate) const $values: &[(&str, $type)] = &[$(($text, $value),)+];
+        )+
+    };
+}
+
+/// The value of a word.
+pub(crate) fn value_of<T: Copy>(values: &[(&str, T)], word: &str) -> Option<T> {
+    values
+        .iter()
+        .find(|(text, _)| *text == word)
+        .map(|(_, value)| *value)
+}
+
+/// The word of a value.
+pub(crate) fn word_of<T: Copy + PartialEq>(
+    values: &[(&'static str, T)],
+    value: T,
+) -> Option<&'static str> {
+    values
+        .iter()
+        .find(|(_, candidate)| *candidate == value)
+        .map(|(text, _)| *text)
+}
+
+const NOW: Support = Support::Now;
+
+const fn not_yet(later: &'static Later) -> Support {
+    Support::NotYet(later)
+}
+
+const SCALE_SET: Later = Later {
+    lacks: "makes single VMs only",
+    instead: "use `grouping: auto` or `grouping: vms`",
+};
+const BATCH: Later = Later {
+    lacks: "makes no Batch accounts",
+    instead: "use `orchestrator: manual`",
+};
+const AKS: Later = Later {
+    lacks: "makes no AKS clusters",
+    instead: "use `orchestrator: manual`",
+};
+const CYCLE_CLOUD: Later = Later {
+    lacks: "makes no CycleCloud server",
+    instead: "use `orchestrator: manual`",
+};
+const WINDOWS: Later = Later {
+    lacks: "makes Linux nodes only",
+    instead: "use `os: linux`",
+};
+const BASTION: Later = Later {
+    lacks: "makes no Bastion host",
+    instead: "use `via: none`, and reach the nodes through a machine in the same network",
+};
+const PUBLIC_IP: Later = Later {
+    lacks: "gives nodes no public addresses",
+    instead: "use `via: none`, and reach the nodes through a machine in the same network",
+};
+const EXISTING_NETWORK: Later = Later {
+    lacks: "makes nodes only in a network of their own",
+    instead: "remove the key; the stack gets a network of its own",
+};
+const IDENTITY: Later = Later {
+    lacks: "gives nodes no identity",
+    instead: "use `identity: none`",
+};
+const ROLLBACK: Later = Later {
+    lacks: "keeps the nodes that it got",
+    instead: "use `on_partial: keep`; `tensorform destroy` removes them",
+};
+const FALLBACK_TO_REGULAR: Later = Later {
+    lacks: "does not buy regular capacity in place of spot",
+    instead: "use `fallback: none`, or `priority: regular`",
+};
+const CONTAINERS: Later = Later {
+    lacks: "installs no container runtime",
+    instead: "use an image that brings one, such as `image: hpc`",
+};
+const SCRATCH: Later = Later {
+    lacks: "does not set up local NVMe disks",
+    instead: "use `scratch: none`",
+};
+const CURRENCY: Later = Later {
+    lacks: "knows prices in US dollars only",
+    instead: "give the budget in `USD`",
+};
+
+words! {
+    STAGE, STAGES: Stage {
+        "training" = Stage::Training, NOW, "the model's weights change";
+        "inference" = Stage::Inference, NOW, "the model answers";
+    }
+    WORKLOAD, WORKLOADS: Workload {
+        "generative" = Workload::Generative, NOW, "models that write, draw or speak";
+        "complex" = Workload::Complex, NOW, "large models that are not generative";
+        "small" = Workload::Small, NOW, "models for which CPUs are enough";
+    }
+    PRECISION, PRECISIONS: Precision {
+        "fp32" = Precision::Fp32, NOW, "32-bit floats";
+        "bf16" = Precision::Bf16, NOW, "16-bit floats with the range of 32-bit ones";
+        "fp16" = Precision::Fp16, NOW, "16-bit IEEE floats";
+        "fp8" = Precision::Fp8, NOW, "8-bit floats";
+        "int4" = Precision::Int4, NOW, "4-bit integers";
+    }
+    METHOD, METHODS: Method {
+        "full" = Method::Full, NOW, "all weights are trained";
+        "lora" = Method::Lora, NOW, "low-rank adapters are trained";
+        "qlora" = Method::Qlora, NOW, "low-rank adapters on 4-bit weights are trained";
+    }
+    GROUPING, GROUPINGS: Grouping {
+        "auto" = Grouping::Auto, NOW, "the planner decides";
+        "vms" = Grouping::Vms, NOW, "single VMs";
+        "scale_set" = Grouping::ScaleSet, not_yet(&SCALE_SET), "one scale set";
+    }
+    OS, SYSTEMS: bool {
+        "linux" = false, NOW, "Linux";
+        "windows" = true, not_yet(&WINDOWS), "the Windows edition of the Data Science VM";
+    }
+    ORCHESTRATOR, ORCHESTRATORS: Orchestrator {
+        "manual" = Orchestrator::Manual, NOW, "nothing: jobs are started by hand";
+        "auto" = Orchestrator::Auto, NOW, "the planner decides";
+        "batch" = Orchestrator::Batch, not_yet(&BATCH), "Azure Batch";
+        "aks" = Orchestrator::Aks, not_yet(&AKS), "Azure Kubernetes Service";
+        "cyclecloud" = Orchestrator::CycleCloud, not_yet(&CYCLE_CLOUD), "Azure CycleCloud";
+    }
+    SCHEDULER, SCHEDULERS: Scheduler {
+        "slurm" = Scheduler::Slurm, NOW, "Slurm";
+        "gridengine" = Scheduler::GridEngine, NOW, "Grid Engine";
+        "pbs" = Scheduler::Pbs, NOW, "OpenPBS";
+    }
+    SECURITY, SECURITIES: SecurityChoice {
+        "auto" = SecurityChoice::Auto, NOW, "the planner decides by image and size";
+        "standard" = SecurityChoice::Standard, NOW, "none";
+        "trusted_launch" = SecurityChoice::TrustedLaunch, NOW, "Trusted Launch";
+    }
+    EVICTION, EVICTIONS: Eviction {
+        "delete" = Eviction::Delete, NOW, "the node goes with its disks";
+        "deallocate" = Eviction::Deallocate, NOW, "the node stops; its disks stay and cost";
+    }
+    SPOT_FALLBACK, SPOT_FALLBACKS: bool {
+        "none" = false, NOW, "the pool waits for spare capacity";
+        "regular" = true, not_yet(&FALLBACK_TO_REGULAR), "regular capacity is bought instead";
+    }
+    DISK_TYPE, DISK_TYPES: DiskType {
+        "premium" = DiskType::Premium, NOW, "Premium SSD";
+        "premium_v2" = DiskType::PremiumV2, NOW, "Premium SSD v2";
+        "standard_ssd" = DiskType::StandardSsd, NOW, "Standard SSD";
+        "standard_hdd" = DiskType::StandardHdd, NOW, "Standard HDD";
+        "ultra" = DiskType::Ultra, NOW, "Ultra Disk";
+    }
+    OS_DISK_TYPE, OS_DISK_TYPES: DiskType {
+        "premium" = DiskType::Premium, NOW, "Premium SSD";
+        "standard_ssd" = DiskType::StandardSsd, NOW, "Standard SSD";
+        "standard_hdd" = DiskType::StandardHdd, NOW, "Standard HDD";
+    }
+    SCRATCH_DISK, SCRATCH_DISKS: bool {
+        "none" = false, NOW, "local disks are left alone";
+        "nvme" = true, not_yet(&SCRATCH), "local NVMe disks become one file system";
+    }
+    ON_PARTIAL, ON_PARTIALS: OnPartial {
+        "keep" = OnPartial::Keep, NOW, "the nodes that were made stay";
+        "rollback" = OnPartial::Rollback, not_yet(&ROLLBACK), "they are removed";
+    }
+    RUNTIME, RUNTIMES: ContainerRuntime {
+        "none" = ContainerRuntime::None, NOW, "nothing is installed";
+        "docker" = ContainerRuntime::Docker, not_yet(&CONTAINERS), "Docker";
+        "containerd" = ContainerRuntime::Containerd, not_yet(&CONTAINERS), "containerd";
+        "enroot" = ContainerRuntime::Enroot, not_yet(&CONTAINERS), "Enroot, with Pyxis on Slurm";
+    }
+    MOUNT, MOUNTS: MountKind {
+        "blob_nfs" = MountKind::BlobNfs, NOW, "a blob container over NFS 3";
+        "nfs" = MountKind::Nfs, NOW, "NFS";
+        "lustre" = MountKind::Lustre, NOW, "Lustre";
+    }
+    ON_CHANGE, ON_CHANGES: OnBootstrapChange {
+        "warn" = OnBootstrapChange::Warn, NOW, "plans say that nodes have run an older script";
+        "replace" = OnBootstrapChange::Replace, NOW, "nodes are replaced";
+    }
+    OUTBOUND, OUTBOUNDS: Outbound {
+        "nat" = Outbound::Nat, NOW, "a NAT gateway with a public address";
+        "none" = Outbound::None, NOW, "no way out";
+        "existing" = Outbound::Existing, not_yet(&EXISTING_NETWORK), "what the given subnet has";
+    }
+    VIA, VIAS: Via {
+        "none" = Via::None, NOW, "no way in is made";
+        "bastion" = Via::Bastion, not_yet(&BASTION), "Azure Bastion";
+        "public_ip" = Via::PublicIp, not_yet(&PUBLIC_IP), "a public address on each node";
+        "existing" = Via::Existing, not_yet(&EXISTING_NETWORK), "what the given subnet has";
+    }
+    ON_EXCEED, ON_EXCEEDS: OnExceed {
+        "error" = OnExceed::Error, NOW, "the plan is refused";
+        "warn" = OnExceed::Warn, NOW, "the plan says so";
+    }
+    IDENTITY_WORD, IDENTITIES: bool {
+        "none" = false, NOW, "no identity";
+        "system" = true, not_yet(&IDENTITY), "one of each node's own";
+    }
+}
+
+const fn word(text: &'static str, doc: &'static str) -> Word {
+    Word {
+        text,
+        doc,
+        support: NOW,
+    }
+}
+
+const fn currency(text: &'static str, doc: &'static str) -> Word {
+    Word {
+        text,
+        doc,
+        support: not_yet(&CURRENCY),
+    }
+}
+
+/// Currencies of Azure's price list.
+pub(crate) const CURRENCY_WORD: &[Word] = &[
+    word("USD", "US dollar"),
+    currency("AUD", "Australian dollar"),
+    currency("BRL", "Brazilian real"),
+    currency("CAD", "Canadian dollar"),
+    currency("CHF", "Swiss franc"),
+    currency("CNY", "Chinese yuan"),
+    currency("DKK", "Danish krone"),
+    currency("EUR", "Euro"),
+    currency("GBP", "British pound"),
+    currency("INR", "Indian rupee"),
+    currency("JPY", "Japanese yen"),
+    currency("KRW", "Korean won"),
+    currency("NOK", "Norwegian krone"),
+    currency("NZD", "New Zealand dollar"),
+    currency("SEK", "Swedish krona"),
+    currency("TWD", "Taiwan dollar"),
+];
+
+/// The one word of keys that leave the decision to the planner.
+pub(crate) const AUTO: &[Word] = &[word("auto", "the planner decides")];
+/// Where keys come from when none are given.
+pub(crate) const GENERATE: &[Word] = &[word("generate", "the tool makes a pair")];
+/// Images by name.
+pub(crate) const IMAGE: &[Word] = &[
+    word("auto", "the planner decides"),
+    word("dsvm", "the Data Science VM"),
+    word("hpc", "the HPC image that fits the size"),
+];
+/// How capacity is bought.
+pub(crate) const PRIORITY: &[Word] = &[
+    word("regular", "capacity that stays until it is given back"),
+    word("spot", "spare capacity that Azure may take back"),
+];
+/// Zones without a list.
+pub(crate) const ZONES: &[Word] = &[
+    word("auto", "the planner decides"),
+    word("none", "no zone is asked for"),
+];
+/// Where checkpoints go.
+pub(crate) const CHECKPOINT_TO: &[Word] = &[word("blob", "a container that the tool makes")];
+/// GPU names.
+pub(crate) const GPU: &[Word] = &[
+    word("V100", "NVIDIA V100"),
+    word("T4", "NVIDIA T4"),
+    word("A10", "NVIDIA A10"),
+    word("A100-40", "NVIDIA A100, 40 GB"),
+    word("A100-80", "NVIDIA A100, 80 GB"),
+    word("H100", "NVIDIA H100 SXM, 80 GB"),
+    word("H100-NVL", "NVIDIA H100 NVL, 94 GB"),
+    word("H200", "NVIDIA H200, 141 GB"),
+    word("MI300X", "AMD Instinct MI300X, 192 GB"),
+    word("GB200", "NVIDIA GB200"),
+    word("GB300", "NVIDIA GB300"),
+    word("RTX-PRO-6000", "NVIDIA RTX PRO 6000 Blackwell, 96 GB"),
+];

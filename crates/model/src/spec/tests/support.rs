@@ -1,0 +1,208 @@
+//! What this version understands and refuses: every key and word of the tables that is marked
+//! so, and that their defaults are fine.
+
+use super::{
+    check, check_help, findings,
+    keys::{ways, with},
+    pool, read, top,
+};
+use crate::spec::schema::kind::{Presence, Support};
+
+/// Keys that the product's description has and this version does not act on.
+const LATER: [&str; 22] = [
+    "lifetime",
+    "network.subnet_id",
+    "access.ssh_from",
+    "pools.deadline",
+    "pools.password",
+    "pools.fallback",
+    "pools.scheduler",
+    "pools.mounts",
+    "pools.bootstrap",
+    "pools.checkpoint",
+    "pools.capacity_reservation",
+    "pools.model.active_parameters",
+    "pools.model.name",
+    "pools.model.config",
+    "pools.model.sequence",
+    "pools.model.tokens",
+    "pools.model.concurrency",
+    "pools.capacity.wait",
+    "pools.image.accept_terms",
+    "pools.image.id",
+    "pools.containers.images",
+    "pools.containers.registry",
+];
+
+/// Words that the product's description has and this version does not act on.
+const LATER_WORDS: [(&str, &str); 16] = [
+    ("network.outbound", "existing"),
+    ("access.via", "bastion"),
+    ("access.via", "public_ip"),
+    ("access.via", "existing"),
+    ("identity", "system"),
+    ("pools.grouping", "scale_set"),
+    ("pools.os", "windows"),
+    ("pools.orchestrator", "batch"),
+    ("pools.orchestrator", "aks"),
+    ("pools.orchestrator", "cyclecloud"),
+    ("pools.capacity.on_partial", "rollback"),
+    ("pools.priority.spot.fallback", "regular"),
+    ("pools.containers.runtime", "docker"),
+    ("pools.containers.runtime", "containerd"),
+    ("pools.containers.runtime", "enroot"),
+    ("pools.disks.scratch", "nvme"),
+];
+
+fn refused(text: &str, beginning: &str) -> bool {
+    findings(&read(text))
+        .iter()
+        .any(|finding| finding.starts_with("SPEC008") && finding.contains(beginning))
+}
+
+fn name(way: &[&crate::spec::schema::kind::Key]) -> String {
+    let names: Vec<&str> = way.iter().map(|key| key.name).collect();
+    names.join(".")
+}
+
+#[test]
+fn keys_without_effect_are_refused() {
+    let mut later = Vec::new();
+    for way in ways() {
+        let key = way.last().expect("not empty");
+        if let Support::NotYet(reason) = key.support {
+            later.push(name(&way));
+            let value = match key.example {
+                "false" => "true",
+                "0h" => "1h",
+                example => example,
+            };
+            let text = with(&way, value);
+            let sentence = format!(
+                "`{}` is not supported yet: this version {}",
+                key.name, reason.lacks
+            );
+            assert!(refused(&text, &sentence), "{text}");
+        }
+    }
+    later.sort();
+    let mut expected: Vec<&str> = LATER.into();
+    expected.sort_unstable();
+    assert_eq!(later, expected);
+}
+
+#[test]
+fn words_without_effect_are_refused() {
+    let mut later = Vec::new();
+    for way in ways() {
+        let key = way.last().expect("not empty");
+        for word in key.kind.words {
+            let sentence = format!("`{}: {}` is not supported yet: ", key.name, word.text);
+            let text = with(&way, word.text);
+            let wanted = matches!(word.support, Support::NotYet(_));
+            assert_eq!(refused(&text, &sentence), wanted, "{text}");
+            if wanted && key.name != "currency" {
+                later.push((name(&way), word.text));
+            }
+        }
+    }
+    later.sort();
+    let mut expected: Vec<(String, &str)> = LATER_WORDS
+        .iter()
+        .map(|(key, word)| ((*key).to_owned(), *word))
+        .collect();
+    expected.sort();
+    assert_eq!(later, expected);
+}
+
+#[test]
+fn defaults_are_fine_when_they_are_written() {
+    for way in ways() {
+        let key = way.last().expect("not empty");
+        let Presence::Default(default) = key.presence else {
+            continue;
+        };
+        let above_is_later = way
+            .iter()
+            .rev()
+            .skip(1)
+            .any(|key| matches!(key.support, Support::NotYet(_)));
+        let text = with(&way, default);
+        let own = format!("`{}", key.name);
+        let found = findings(&read(&text));
+        assert!(
+            above_is_later || !found.iter().any(|finding| finding.contains(&own)),
+            "{found:?}\n{text}"
+        );
+    }
+    check(
+        &pool(
+            "capacity: {wait: 0s, on_partial: keep}\nfallback: []\ncapacity_reservation: null\ncontainers: {runtime: none, images: [], registry: ~}\nmounts: []",
+        ),
+        &[],
+    );
+    check(
+        &top("access: {via: none, ssh_from: [], ssh_keys: generate}\nidentity: none"),
+        &[],
+    );
+}
+
+#[test]
+fn values_are_held_against_their_form_even_where_they_are_refused() {
+    check(
+        &pool("deadline: soon\nmounts: [{path: data}]"),
+        &[
+            "SPEC008 8:5 `deadline` is not supported yet: this version does not derive the number of nodes from a deadline",
+            "SPEC006 8:15 `deadline` takes a span of time such as `90s`, `15m`, `72h` or `30d`, found `soon`",
+            "SPEC008 9:5 `mounts` is not supported yet: this version mounts no stores",
+            "SPEC005 9:14 missing key `source` in `mounts[0]`",
+            "SPEC005 9:14 missing key `type` in `mounts[0]`",
+            "SPEC006 9:21 `path` takes an absolute path on the nodes such as `/data`, found `data`",
+        ],
+    );
+}
+
+#[test]
+fn spot_is_for_inference() {
+    for priority in [
+        "spot",
+        "{spot: {}}",
+        "{spot: {max_price: 3, eviction: deallocate}}",
+    ] {
+        check(&pool(&format!("priority: {priority}")), &[]);
+    }
+    check_help(
+        &pool("priority: spot").replace("inference", "training"),
+        "SPEC008 8:15 `priority: spot` is not supported for `stage: training` yet: training on capacity that Azure may take back needs `checkpoint`, which this version does not set up",
+        &["use `priority: regular`; for `stage: inference` spot capacity is supported"],
+    );
+}
+
+#[test]
+fn all_nodes_are_enough_nodes() {
+    check(&pool("count: 8\ncapacity: {min_count: 8}"), &[]);
+    check_help(
+        &pool("count: 8\ncapacity: {min_count: 6}"),
+        "SPEC008 9:27 `min_count: 6` is not supported yet: this version reaches its goal with all nodes only",
+        &["remove the key; nodes that were made stay, and the next `tensorform apply` goes on"],
+    );
+    check(
+        &pool("count: 8\ncapacity: {min_count: 9}"),
+        &["SPEC009 9:27 `min_count: 9` is more than `count: 8`"],
+    );
+}
+
+#[test]
+fn budgets_are_in_dollars() {
+    check(&top("budget: {hourly: 5, currency: USD}"), &[]);
+    check_help(
+        &top("budget: {hourly: 5, currency: EUR}"),
+        "SPEC008 8:31 `currency: EUR` is not supported yet: this version knows prices in US dollars only",
+        &["give the budget in `USD`"],
+    );
+    check_help(
+        &top("budget: {hourly: 5, currency: $}"),
+        "SPEC006 8:31",
+        &["write `USD`"],
+    );
+}

@@ -1,0 +1,107 @@
+//! What changing an attribute does: a table per kind, checked against the schemas'
+//! `x-ms-mutability` and against what Azure refuses with `PropertyChangeNotAllowed`.
+
+use model::resource::ResourceKind;
+
+/// What changing an attribute does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// In place.
+    Update,
+    /// In place on the same hardware, with a restart; with a deallocation otherwise.
+    Resize,
+    /// With a deallocation.
+    Stop,
+    /// By making it anew.
+    Replace,
+    /// Reported; Azure cannot change it and nothing is replaced for it.
+    Report,
+    /// Refused: it would lose data or break what depends on it.
+    Refuse,
+    /// Not compared: Azure never says it, or decides it.
+    Ignore,
+}
+
+type Row = (&'static str, Class);
+
+/// A name that ends in `.*` stands for every attribute below.
+fn table(kind: ResourceKind) -> &'static [Row] {
+    match kind {
+        // Where the metadata of a group is stored does not matter to what is inside.
+        ResourceKind::ResourceGroup => &[("location", Class::Ignore)],
+        ResourceKind::VirtualNetwork => &[
+            ("location", Class::Refuse),
+            ("address_space", Class::Refuse),
+        ],
+        ResourceKind::Subnet => &[
+            ("address_prefix", Class::Refuse),
+            ("default_outbound_access", Class::Update),
+            ("network_security_group", Class::Update),
+            ("nat_gateway", Class::Update),
+        ],
+        ResourceKind::NetworkSecurityGroup => {
+            &[("location", Class::Refuse), ("rules.*", Class::Update)]
+        }
+        ResourceKind::PublicIpAddress => &[
+            ("location", Class::Refuse),
+            ("sku", Class::Refuse),
+            ("allocation", Class::Refuse),
+        ],
+        ResourceKind::NatGateway => &[
+            ("location", Class::Refuse),
+            ("public_ips", Class::Update),
+            ("idle_timeout_minutes", Class::Update),
+        ],
+        ResourceKind::SshPublicKey => {
+            &[("location", Class::Replace), ("public_key", Class::Update)]
+        }
+        // A data disk is never made anew: that would lose what is on it.
+        ResourceKind::Disk => &[
+            ("location", Class::Refuse),
+            ("zones", Class::Refuse),
+            ("disk_type", Class::Refuse),
+            ("size_gb", Class::Refuse),
+        ],
+        ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
+    }
+}
+
+const VIRTUAL_MACHINE: &[Row] = &[
+    ("location", Class::Replace),
+    ("zones", Class::Replace),
+    ("size", Class::Resize),
+    ("image.*", Class::Replace),
+    ("priority.kind", Class::Replace),
+    ("priority.eviction", Class::Replace),
+    ("priority.max_price", Class::Stop),
+    ("computer_name", Class::Replace),
+    ("admin_user", Class::Replace),
+    // Azure keeps the keys of the day the VM was made.
+    ("ssh_keys", Class::Report),
+    ("os_disk.name", Class::Report),
+    ("os_disk.size_gb", Class::Refuse),
+    ("os_disk.disk_type", Class::Refuse),
+    ("os_disk.delete_with_vm", Class::Update),
+    ("data_disks.*", Class::Update),
+    // A VM's answer names only the id of its interface.
+    ("network.subnet", Class::Ignore),
+    ("network.accelerated", Class::Ignore),
+    ("network.name", Class::Ignore),
+    ("network.delete_with_vm", Class::Report),
+    ("security.*", Class::Replace),
+];
+
+/// The class of an attribute; `None` for one that no table has, which a test excludes.
+pub fn class(kind: ResourceKind, path: &str) -> Option<Class> {
+    if path.starts_with("tags.") {
+        return kind.takes_tags().then_some(Class::Update);
+    }
+    let matches = |name: &str| match name.strip_suffix('*') {
+        Some(beginning) => path.starts_with(beginning),
+        None => path == name,
+    };
+    table(kind)
+        .iter()
+        .find(|(name, _)| matches(name))
+        .map(|(_, class)| *class)
+}

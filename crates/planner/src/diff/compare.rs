@@ -1,0 +1,55 @@
+//! Which attributes differ.
+
+use std::collections::BTreeSet;
+
+use model::resource::{AFTER_APPLY, Resource, attributes};
+use serde_json::Value;
+
+use super::classify::{self, Class};
+
+/// An attribute that differs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Difference {
+    pub(super) path: String,
+    pub(super) before: Value,
+    pub(super) after: Value,
+    pub(super) class: Class,
+}
+
+/// The differences of two resources of one kind.
+///
+/// Tags that only the live one has are somebody else's and no difference, except the tool's
+/// own mark of protection. A value known only after apply cannot differ yet.
+pub(super) fn differences(live: &Resource, desired: &Resource) -> Vec<Difference> {
+    let before = live.attributes();
+    let after = desired.attributes();
+    let paths: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let mut differences = Vec::new();
+    for path in paths {
+        let (old, new) = (before.get(path), after.get(path));
+        if is_foreign_tag(path, new.is_some()) || new.and_then(Value::as_str) == Some(AFTER_APPLY) {
+            continue;
+        }
+        let class = classify::class(desired.kind(), path).unwrap_or(Class::Refuse);
+        let (old, new) = (
+            old.cloned().unwrap_or_default(),
+            new.cloned().unwrap_or_default(),
+        );
+        if class != Class::Ignore && !attributes::same(path, &old, &new) {
+            differences.push(Difference {
+                path: path.clone(),
+                before: old,
+                after: new,
+                class,
+            });
+        }
+    }
+    differences
+}
+
+fn is_foreign_tag(path: &str, desired: bool) -> bool {
+    let Some(name) = path.strip_prefix("tags.") else {
+        return false;
+    };
+    !desired && !name.eq_ignore_ascii_case(model::resource::tags::PROTECT)
+}

@@ -1,0 +1,148 @@
+//! One step for each desired resource: made, compared, or refused.
+
+use model::{
+    catalog::Catalog,
+    diag::{At, Code, Diagnostic},
+    live::{FingerprintValues, LiveResource, Owner},
+    plan::{Action, AttributeChange, Fingerprint, Operation, Reason, ReasonCode, Step},
+    resource::{ResourceKind, tags},
+};
+
+use super::{Changes, Index, Permissions, existing::Existing, is_deleting};
+use crate::shape::Desired;
+
+/// Adds the step for a desired resource; none where it may not be made.
+pub(super) fn step(
+    desired: &Desired,
+    index: &Index<'_>,
+    permissions: &Permissions,
+    catalog: &Catalog,
+    changes: &mut Changes,
+) {
+    let absent = || reason(ReasonCode::Absent, Vec::new());
+    match index.at_id(&desired.id) {
+        Some(live) if is_existing_group(live) => note_existing_group(live, changes),
+        Some(live) if live.owner == Owner::Foreign || live.address() != Some(&desired.address) => {
+            refuse_foreign(desired, live, changes);
+        }
+        Some(live) if is_deleting(live) => {
+            let operations = vec![Operation::AwaitGone, Operation::Create];
+            changes
+                .steps
+                .push(build(desired, None, Action::Create, operations, absent()));
+        }
+        Some(live) => {
+            let decision = Existing {
+                desired,
+                live,
+                permissions,
+                catalog,
+            };
+            let step = decision.step(changes);
+            changes.steps.push(step);
+        }
+        None => match index.at_address(&desired.address) {
+            Some(elsewhere) => refuse_moved(desired, elsewhere, changes),
+            None => changes.steps.push(build(
+                desired,
+                None,
+                Action::Create,
+                vec![Operation::Create],
+                absent(),
+            )),
+        },
+    }
+}
+
+fn is_existing_group(live: &LiveResource) -> bool {
+    live.owner == Owner::Foreign
+        && live
+            .arm_type
+            .eq_ignore_ascii_case(ResourceKind::ResourceGroup.arm_type())
+}
+
+fn note_existing_group(live: &LiveResource, changes: &mut Changes) {
+    let message = format!(
+        "the resource group `{}` exists already; it is used and never deleted",
+        live.id.name()
+    );
+    changes.diagnostics.push(Diagnostic::new(
+        Code::GroupNotOurs,
+        At::Named(live.id.to_string()),
+        message,
+    ));
+}
+
+fn refuse_foreign(desired: &Desired, live: &LiveResource, changes: &mut Changes) {
+    let message = format!("`{}` exists and does not belong to this stack", live.id);
+    let finding = Diagnostic::new(
+        Code::NameTaken,
+        At::Resource(desired.address.clone()),
+        message,
+    )
+    .with_help(
+        "choose another `name` or `resource_group`, or delete the resource if nobody needs it",
+    );
+    changes.diagnostics.push(finding);
+}
+
+fn refuse_moved(desired: &Desired, live: &LiveResource, changes: &mut Changes) {
+    let message = format!(
+        "the resource is live as `{}`, the spec now puts it at `{}`",
+        live.id, desired.id
+    );
+    let finding = Diagnostic::new(
+        Code::StackMoved,
+        At::Resource(desired.address.clone()),
+        message,
+    )
+    .with_help("a stack cannot move: put `resource_group` back, or destroy the stack first");
+    changes.diagnostics.push(finding);
+}
+
+pub(super) fn reason(code: ReasonCode, attributes: Vec<AttributeChange>) -> Reason {
+    Reason { code, attributes }
+}
+
+pub(super) fn build(
+    desired: &Desired,
+    live: Option<&LiveResource>,
+    action: Action,
+    operations: Vec<Operation>,
+    reason: Reason,
+) -> Step {
+    Step {
+        address: desired.address.clone(),
+        kind: desired.resource.kind(),
+        id: live.map_or_else(|| desired.id.clone(), |live| live.id.clone()),
+        action,
+        operations,
+        reason,
+        before: live.and_then(|live| live.resource.clone()),
+        after: Some(desired.resource.clone()),
+        needs: desired.needs.clone(),
+        fingerprint: Fingerprint::new(live.map(|live| relied_on(desired, live, action))),
+        alternates: Vec::new(),
+    }
+}
+
+/// What a step relies on: every attribute, of the tags those that the spec sets, and the state
+/// only where something is done. A stranger's tag or a stopped neighbour makes no plan stale.
+fn relied_on(desired: &Desired, live: &LiveResource, action: Action) -> FingerprintValues {
+    let mut values = live.values();
+    values.retain(
+        |path, _| match (path.strip_prefix("tags."), path.starts_with("state.")) {
+            (Some(name), _) => name == tags::PROTECT || desired.resource.tags.get(name).is_some(),
+            (None, true) => action.writes(),
+            (None, false) => true,
+        },
+    );
+    values
+}
+
+/// Whether a live resource carries the mark of protection.
+pub(super) fn is_protected(live: &LiveResource) -> bool {
+    live.tags
+        .get(tags::PROTECT)
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+}

@@ -1,0 +1,378 @@
+//! From the differences and the state of a live resource to one step.
+
+use model::{
+    catalog::Catalog,
+    diag::{At, Code, Diagnostic},
+    live::{LiveResource, Power, Provisioning},
+    plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
+    resource::{Resource, ResourceKind, Tags, tags},
+    units::SizeName,
+};
+use serde_json::Value;
+
+use super::{
+    Changes, Permissions,
+    classify::Class,
+    compare::{self, Difference},
+    decide::{build, is_protected, reason},
+    stronger,
+};
+use crate::shape::Desired;
+
+/// A desired resource that is live.
+pub(super) struct Existing<'a> {
+    pub(super) desired: &'a Desired,
+    pub(super) live: &'a LiveResource,
+    pub(super) permissions: &'a Permissions,
+    pub(super) catalog: &'a Catalog,
+}
+
+impl Existing<'_> {
+    pub(super) fn step(&self, changes: &mut Changes) -> Step {
+        if self.is_under_way() {
+            return self.settle(changes);
+        }
+        let differences = self.differences(changes);
+        let action = differences
+            .iter()
+            .map(|(_, action)| *action)
+            .fold(Action::NoOp, stronger);
+        let action = if self.is_to_be_replaced() {
+            Action::Replace
+        } else {
+            action
+        };
+        let state = self.state();
+        self.check_permission(action, &differences, changes);
+        let attributes = differences
+            .iter()
+            .map(|(difference, action)| change(difference, *action))
+            .collect();
+        if action == Action::Replace {
+            let operations = vec![Operation::Delete, Operation::Create];
+            return self.build(
+                Action::Replace,
+                operations,
+                reason(ReasonCode::Differs, attributes),
+            );
+        }
+        self.report(state, changes);
+        let operations = self.operations(state, action, &differences);
+        let action = match state {
+            State::Fine => action,
+            State::FailedWithoutHardware | State::FailedRunning => Action::Repair,
+            State::Away { .. } => Action::Start,
+        };
+        let code = match state {
+            State::FailedWithoutHardware => ReasonCode::FailedWithoutHardware,
+            State::FailedRunning => ReasonCode::FailedRunning,
+            State::Away { evicted: true } => ReasonCode::Evicted,
+            State::Away { evicted: false } => ReasonCode::Deallocated,
+            State::Fine if action == Action::NoOp => ReasonCode::Equal,
+            State::Fine => ReasonCode::Differs,
+        };
+        self.build(action, operations, reason(code, attributes))
+    }
+
+    fn build(&self, action: Action, operations: Vec<Operation>, reason: Reason) -> Step {
+        build(self.desired, Some(self.live), action, operations, reason)
+    }
+
+    fn is_under_way(&self) -> bool {
+        matches!(
+            self.live.state.provisioning,
+            Provisioning::Creating | Provisioning::Updating | Provisioning::Other
+        )
+    }
+
+    fn settle(&self, changes: &mut Changes) -> Step {
+        let message = format!(
+            "`{}` is being written by somebody or by an earlier run",
+            self.live.id.name()
+        );
+        let finding = Diagnostic::new(
+            Code::BeingWritten,
+            At::Resource(self.desired.address.clone()),
+            message,
+        );
+        changes
+            .diagnostics
+            .push(finding.with_help("apply waits until that has ended; plan again then"));
+        self.build(
+            Action::Repair,
+            vec![Operation::Settle],
+            reason(ReasonCode::HalfMade, Vec::new()),
+        )
+    }
+
+    /// Differences that count, each with what it leads to; those that lead to nothing are said.
+    fn differences(&self, changes: &mut Changes) -> Vec<(Difference, Action)> {
+        let Some(live) = &self.live.resource else {
+            return Vec::new();
+        };
+        let mut counting = Vec::new();
+        for difference in compare::differences(live, &self.desired.resource) {
+            match self.effect(&difference) {
+                Some(action) => counting.push((difference, action)),
+                None => self.say(&difference, changes),
+            }
+        }
+        counting
+    }
+
+    fn effect(&self, difference: &Difference) -> Option<Action> {
+        match difference.class {
+            Class::Update => Some(Action::Update),
+            Class::Resize => Some(self.resize()),
+            Class::Stop => Some(if self.has_hardware() {
+                Action::StopUpdate
+            } else {
+                Action::Update
+            }),
+            Class::Replace => Some(Action::Replace),
+            Class::Report | Class::Refuse | Class::Ignore => None,
+        }
+    }
+
+    /// A resize inside the quota family can stay on the hardware; another needs new hardware.
+    fn resize(&self) -> Action {
+        if !self.has_hardware() {
+            return Action::Update;
+        }
+        let family = |resource: &Resource| self.family(&resource.virtual_machine()?.size);
+        let before = self.live.resource.as_ref().and_then(family);
+        let after = family(&self.desired.resource);
+        if before.is_some() && before == after {
+            Action::RestartUpdate
+        } else {
+            Action::StopUpdate
+        }
+    }
+
+    fn family(&self, size: &SizeName) -> Option<String> {
+        Some(self.catalog.size(size)?.family.as_ref()?.key())
+    }
+
+    fn has_hardware(&self) -> bool {
+        !matches!(self.live.state.power, Some(Power::Deallocated))
+    }
+
+    fn say(&self, difference: &Difference, changes: &mut Changes) {
+        let at = At::Resource(self.desired.address.clone());
+        let values = format!(
+            "`{}` is {}, the spec wants {}",
+            difference.path, difference.before, difference.after
+        );
+        let finding = match difference.class {
+            Class::Report => Diagnostic::new(
+                Code::CannotChange,
+                at,
+                format!("{values}; Azure cannot change it"),
+            )
+            .with_help("nothing is done; `--replace` with the address makes the resource anew"),
+            Class::Refuse => Diagnostic::new(
+                Code::ChangeRefused,
+                at,
+                format!("{values}; it cannot be changed in place"),
+            )
+            .with_help(
+                "put the value back, or make a new pool beside the old one and remove the old one",
+            ),
+            Class::Update | Class::Resize | Class::Stop | Class::Replace | Class::Ignore => return,
+        };
+        changes.diagnostics.push(finding);
+    }
+
+    fn is_to_be_replaced(&self) -> bool {
+        let replaceable = self.desired.resource.kind() == ResourceKind::VirtualMachine;
+        replaceable && self.permissions.replace.contains(&self.desired.address)
+    }
+
+    fn check_permission(
+        &self,
+        action: Action,
+        differences: &[(Difference, Action)],
+        changes: &mut Changes,
+    ) {
+        if !matches!(action, Action::StopUpdate | Action::Replace) {
+            return;
+        }
+        let at = At::Resource(self.desired.address.clone());
+        let forced: Vec<String> = differences
+            .iter()
+            .filter(|(_, effect)| *effect == action)
+            .map(|(difference, _)| {
+                format!(
+                    "`{}` from {} to {}",
+                    difference.path, difference.before, difference.after
+                )
+            })
+            .collect();
+        let what = if action == Action::Replace {
+            "be replaced"
+        } else {
+            "be deallocated"
+        };
+        if action == Action::Replace && (self.desired.allowed.protected || is_protected(self.live))
+        {
+            let message = format!(
+                "it would {what} for {}, and it is protected",
+                forced.join(", ")
+            );
+            let help = "set `protect: false` and apply that first";
+            changes
+                .diagnostics
+                .push(Diagnostic::new(Code::Protected, at, message).with_help(help));
+            return;
+        }
+        let may =
+            self.desired.allowed.stop || self.permissions.allow_stop || self.is_to_be_replaced();
+        if !may {
+            let message = format!(
+                "it would {what} for {}: scarce capacity may not come back",
+                forced.join(", ")
+            );
+            let finding = Diagnostic::new(Code::StopNotAllowed, at, message)
+                .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")
+                .with_help("or put the value back");
+            changes.diagnostics.push(finding);
+        }
+    }
+
+    fn state(&self) -> State {
+        let state = &self.live.state;
+        let failed = matches!(
+            state.provisioning,
+            Provisioning::Failed | Provisioning::Canceled
+        );
+        if self.desired.resource.kind() != ResourceKind::VirtualMachine {
+            return if failed {
+                State::FailedWithoutHardware
+            } else {
+                State::Fine
+            };
+        }
+        let stopped_on_purpose = self.live.tags.get(tags::POWER) == Some("stopped");
+        match state.power {
+            Some(Power::Deallocated | Power::Deallocating) if stopped_on_purpose => State::Fine,
+            Some(Power::Deallocated | Power::Deallocating) => State::Away {
+                evicted: state.evicted,
+            },
+            Some(Power::Running | Power::Starting | Power::Stopping | Power::Stopped) if failed => {
+                State::FailedRunning
+            }
+            None | Some(Power::Unknown) if failed => State::FailedWithoutHardware,
+            _ => State::Fine,
+        }
+    }
+
+    fn report(&self, state: State, changes: &mut Changes) {
+        let at = At::Resource(self.desired.address.clone());
+        let said = self
+            .live
+            .state
+            .message
+            .as_deref()
+            .unwrap_or("Azure gives no reason");
+        let name = self.live.id.name();
+        let finding = match state {
+            State::FailedRunning => Diagnostic::new(
+                Code::FailedButRuns,
+                at,
+                format!("`{name}` runs, but its last operation failed: {said}"),
+            )
+            .with_help("it is never deleted for that; apply asks Azure to reapply its state"),
+            State::FailedWithoutHardware => Diagnostic::new(
+                Code::NeverMade,
+                at,
+                format!("`{name}` exists but its creation failed: {said}"),
+            )
+            .with_help("apply makes it again"),
+            State::Fine if self.live.state.power == Some(Power::Stopped) => Diagnostic::new(
+                Code::StoppedButBilled,
+                at,
+                format!("`{name}` is off but keeps its hardware, and is billed"),
+            )
+            .with_help("start it, or deallocate it to stop paying"),
+            State::Fine | State::Away { .. } => return,
+        };
+        changes.diagnostics.push(finding);
+    }
+
+    fn operations(
+        &self,
+        state: State,
+        action: Action,
+        differences: &[(Difference, Action)],
+    ) -> Vec<Operation> {
+        let mut operations = Vec::new();
+        match state {
+            // One write of everything covers the differences too.
+            State::FailedWithoutHardware => return vec![Operation::Put],
+            State::FailedRunning => operations.push(Operation::Reapply),
+            State::Fine | State::Away { .. } => {}
+        }
+        operations.extend(self.merge_tags(differences));
+        let is_tag = |path: &str| path.starts_with("tags.");
+        let attributes: Vec<String> = differences
+            .iter()
+            .map(|(difference, _)| difference.path.clone())
+            .filter(|path| !is_tag(path))
+            .collect();
+        let stops = action == Action::StopUpdate;
+        if stops {
+            operations.push(Operation::Deallocate);
+        }
+        if !attributes.is_empty() {
+            operations.push(Operation::Patch { attributes });
+        }
+        if matches!(state, State::Away { .. })
+            || (stops && self.live.state.power == Some(Power::Running))
+        {
+            operations.push(Operation::Start);
+        }
+        operations
+    }
+
+    fn merge_tags(&self, differences: &[(Difference, Action)]) -> Option<Operation> {
+        let mut set = Tags::default();
+        let mut remove = Vec::new();
+        for (difference, _) in differences {
+            let Some(name) = difference.path.strip_prefix("tags.") else {
+                continue;
+            };
+            match (
+                &difference.after,
+                self.desired
+                    .resource
+                    .tags
+                    .iter()
+                    .find(|(tag, _)| tag.key() == name),
+            ) {
+                (Value::Null, _) => remove.push(name.to_owned()),
+                (_, Some((tag, value))) => set.set(tag.as_str(), value),
+                (_, None) => {}
+            }
+        }
+        let nothing = set.is_empty() && remove.is_empty();
+        (!nothing).then_some(Operation::MergeTags { set, remove })
+    }
+}
+
+/// The states of a live resource that matter to a decision.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Fine,
+    FailedWithoutHardware,
+    FailedRunning,
+    Away { evicted: bool },
+}
+
+fn change(difference: &Difference, effect: Action) -> AttributeChange {
+    AttributeChange {
+        path: difference.path.clone(),
+        before: difference.before.clone(),
+        after: difference.after.clone(),
+        effect,
+    }
+}

@@ -1,0 +1,312 @@
+//! The whole decision: from a spec and what is known to a plan.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{
+    address::Address,
+    catalog::Catalog,
+    diag::{At, Code, Diagnostic, Diagnostics},
+    live::{Live, Mode, Power, Question},
+    plan::{
+        CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope,
+        SpecReference,
+    },
+    spec::{Priority, Spec},
+    units::{Region, Timestamp},
+};
+
+use crate::{
+    cost,
+    diff::{self, Changes, Permissions},
+    location::{self, Selections},
+    order, preflight,
+    select::{Findings, Selection},
+    shape::{self, Desired},
+};
+
+/// Stands for the subscription offline, where the spec names none.
+const NO_SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
+
+/// Everything a plan is made from.
+#[derive(Clone, Copy)]
+pub struct Input<'a> {
+    /// What the user wants.
+    pub spec: &'a Spec,
+    /// What Azure offers.
+    pub catalog: &'a Catalog,
+    /// What exists and what was answered.
+    pub live: &'a Live,
+    /// How to plan.
+    pub options: &'a Options,
+}
+
+/// How to plan.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The time of the plan.
+    pub now: Timestamp,
+    /// The world it is for.
+    pub mode: Mode,
+    /// `public`, `usgovernment` or `china`.
+    pub cloud: String,
+    /// The tool's version.
+    pub tool_version: String,
+    /// The spec's text and place.
+    pub spec: SpecReference,
+    /// Public keys, where the spec gives them: OpenSSH form without comments.
+    pub ssh_keys: Option<Vec<String>>,
+    /// Whether everything is to be deleted.
+    pub destroy: bool,
+    /// Whether live choices are made anew.
+    pub reselect: bool,
+    /// What may happen to nodes.
+    pub permissions: Permissions,
+}
+
+/// What planning gives.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plan; `None` when the spec cannot be planned at all. It may only be applied when
+    /// `diagnostics` has no error and `questions` is empty.
+    pub plan: Option<Plan>,
+    /// Findings, sorted.
+    pub diagnostics: Diagnostics,
+    /// What must be known first: answer, and plan again.
+    pub questions: BTreeSet<Question>,
+}
+
+/// Makes a plan.
+pub fn plan(input: Input<'_>) -> Planned {
+    let mut findings = Findings::default();
+    let plan = if input.options.destroy {
+        destroy(input, &mut findings)
+    } else {
+        create(input, &mut findings)
+    };
+    let mut diagnostics = findings.diagnostics;
+    diagnostics.sort();
+    Planned {
+        plan,
+        diagnostics,
+        questions: findings.questions,
+    }
+}
+
+fn destroy(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
+    let changes = diff::destroy(input.live);
+    let location =
+        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
+    let after: Vec<Desired> = Vec::new();
+    let assembly = Assembly {
+        input,
+        location,
+        selections: BTreeMap::new(),
+        desired: after,
+    };
+    Some(assembly.assemble(changes, findings))
+}
+
+fn create(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
+    let (location, selections, selected) = location::choose(input)?;
+    findings.extend(selected);
+    if selections.len() < input.spec.pools.len() {
+        return None;
+    }
+    let keys = ssh_keys(input);
+    let context = shape::Context {
+        subscription: input
+            .live
+            .subscription
+            .as_deref()
+            .unwrap_or(NO_SUBSCRIPTION),
+        location: &location,
+        ssh_keys: keys.as_deref(),
+    };
+    let desired = shape::run(input.spec, &selections, context);
+    let changes = diff::run(
+        &desired,
+        input.live,
+        &input.options.permissions,
+        input.catalog,
+    );
+    Some(
+        Assembly {
+            input,
+            location,
+            selections,
+            desired,
+        }
+        .assemble(changes, findings),
+    )
+}
+
+/// Keys of the spec, else the one that the live key resource has.
+fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
+    if let Some(keys) = &input.options.ssh_keys {
+        return Some(keys.clone());
+    }
+    let mut ours = input
+        .live
+        .resources
+        .iter()
+        .filter(|resource| resource.address() == Some(&Address::ssh_key()));
+    ours.find_map(|resource| {
+        Some(vec![
+            resource
+                .resource
+                .as_ref()?
+                .ssh_public_key()?
+                .public_key
+                .value()?
+                .clone(),
+        ])
+    })
+}
+
+struct Assembly<'a> {
+    input: Input<'a>,
+    location: Region,
+    selections: Selections,
+    desired: Vec<Desired>,
+}
+
+impl Assembly<'_> {
+    fn assemble(self, changes: Changes, findings: &mut Findings) -> Plan {
+        let Input {
+            spec,
+            catalog,
+            live,
+            options,
+        } = self.input;
+        findings.diagnostics.extend(changes.diagnostics);
+        let steps = order::run(changes.steps, live);
+        let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
+        findings.extend(found);
+        self.note_unknown_facts(findings);
+        let cost = self.cost();
+        cost::check(&cost, spec, findings);
+        Plan {
+            format_version: FORMAT_VERSION.to_owned(),
+            tensorform_version: options.tool_version.clone(),
+            digest: String::new(),
+            stack: spec.name.clone(),
+            created_at: options.now,
+            spec: options.spec.clone(),
+            catalog: CatalogReference {
+                digest: catalog.digest().to_owned(),
+                prices_as_of: catalog.prices_as_of().to_owned(),
+                skus_as_of: catalog.skus_as_of().to_owned(),
+            },
+            scope: Scope {
+                cloud: options.cloud.clone(),
+                mode: options.mode,
+                subscription: live.subscription.clone(),
+                location: self.location.clone(),
+                resource_group: spec.resource_group.clone(),
+            },
+            has_changes: steps.iter().any(|step| step.action.writes()),
+            complete: live.unread.is_empty(),
+            counts: Plan::count(&steps),
+            pools: self
+                .selections
+                .iter()
+                .filter_map(|(name, chosen)| Some((name.clone(), self.pool(name, chosen)?)))
+                .collect(),
+            steps,
+            quota,
+            cost,
+            run: Run::default(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn pool(&self, name: &str, chosen: &Selection) -> Option<PoolPlan> {
+        let pool = self.input.spec.pools.get(name)?;
+        let image = &chosen.node(0).image;
+        Some(PoolPlan {
+            size: chosen.size.clone(),
+            count: chosen.count,
+            image: PoolImage {
+                kind: chosen.image_kind.clone(),
+                urn: format!(
+                    "{}:{}:{}:{}",
+                    image.publisher, image.offer, image.sku, image.version
+                ),
+            },
+            priority: match pool.priority {
+                Priority::Regular => "regular",
+                Priority::Spot(_) => "spot",
+            }
+            .to_owned(),
+            zones: chosen.zones.clone(),
+            placement: "none".to_owned(),
+            grouping: "vms".to_owned(),
+            orchestrator: "manual".to_owned(),
+            memory: chosen.memory.clone(),
+            throughput: None,
+            parallelism: None,
+            rules: chosen.rules.clone(),
+            why: chosen.why.clone(),
+            candidates: chosen.candidates.clone(),
+        })
+    }
+
+    fn cost(&self) -> Cost {
+        let Input { live, catalog, .. } = self.input;
+        let before = live.resources.iter().filter_map(|resource| {
+            Some(cost::Item {
+                address: resource.address()?,
+                resource: resource.resource.as_ref()?,
+                has_hardware: resource.state.power != Some(Power::Deallocated),
+            })
+        });
+        let stopped = |desired: &Desired| {
+            let live = live
+                .resources
+                .iter()
+                .find(|resource| resource.id == desired.id);
+            live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
+        };
+        let after = self.desired.iter().map(|desired| cost::Item {
+            address: &desired.address,
+            resource: &desired.resource,
+            has_hardware: !stopped(desired),
+        });
+        cost::compare(before, after, catalog)
+    }
+
+    /// Offline, what belongs to one subscription is unknown: said once.
+    fn note_unknown_facts(&self, findings: &mut Findings) {
+        if self.input.options.mode == Mode::Offline && !self.input.options.destroy {
+            let message =
+                "offline: quota, restrictions and image versions of the subscription are unknown";
+            let finding = Diagnostic::new(Code::OfflineUnknowns, At::Nowhere, message);
+            findings
+                .diagnostics
+                .push(finding.with_help("plan without `--offline` to check them"));
+            return;
+        }
+        for (region, answer) in &self.input.live.facts.sizes {
+            if let model::live::Answer::Unknown { reason } = answer {
+                let message = format!(
+                    "which sizes the subscription may use in {region} could not be read: {reason}"
+                );
+                findings.diagnostics.push(Diagnostic::new(
+                    Code::SizesUnknown,
+                    At::Nowhere,
+                    message,
+                ));
+            }
+        }
+        for unread in &self.input.live.unread {
+            let message = format!(
+                "the plan is incomplete: {} could not be read: {}",
+                unread.what, unread.reason
+            );
+            let finding = Diagnostic::new(Code::PlanIncomplete, At::Nowhere, message);
+            findings
+                .diagnostics
+                .push(finding.with_help("an incomplete plan cannot be applied"));
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What must hold before anything is written: the quota of all pools together.
+//!
+//! Restrictions and images are checked where they are chosen. What could not be read is
+//! unknown, which is a warning and never a pass.
+
+use std::collections::BTreeMap;
+
+use model::{
+    catalog::Catalog,
+    diag::{At, Code, Diagnostic, SpecPath},
+    live::{Answer, Live, Mode, Question, UsageFact},
+    plan::{Action, QuotaLine, Step},
+    resource::{Resource, ResourceKind, VmPriority},
+    units::Region,
+};
+
+use crate::select::Findings;
+
+/// Azure's counter of Standard public addresses in a region.
+const STANDARD_ADDRESSES: &str = "IPv4StandardSkuPublicIpAddresses";
+/// Azure's counter of all vCPUs of a region.
+const REGIONAL_VCPUS: &str = "cores";
+/// Azure's counter of spot vCPUs of a region, for all families together.
+const SPOT_VCPUS: &str = "lowPriorityCores";
+/// Azure's counter of VMs of a region.
+const MACHINES: &str = "virtualMachines";
+
+/// What the steps add to each counter.
+#[derive(Default)]
+struct Demand {
+    compute: BTreeMap<String, (i64, Option<String>)>,
+    network: BTreeMap<String, i64>,
+    unknown: Vec<String>,
+}
+
+/// The quota lines of a plan, with a finding for each counter that does not suffice.
+pub(crate) fn quota(
+    steps: &[Step],
+    catalog: &Catalog,
+    live: &Live,
+    mode: Mode,
+    location: &Region,
+) -> (Vec<QuotaLine>, Findings) {
+    let mut findings = Findings::default();
+    let demand = demand(steps, catalog);
+    let mut lines = Vec::new();
+    if !demand.compute.is_empty() {
+        let needed: BTreeMap<&str, (i64, Option<&str>)> = demand
+            .compute
+            .iter()
+            .map(|(name, (needed, pool))| (name.as_str(), (*needed, pool.as_deref())))
+            .collect();
+        let counters = live.facts.compute_quota.get(location);
+        check(
+            &needed,
+            counters,
+            Question::ComputeQuota(location.clone()),
+            mode,
+            location,
+            &mut lines,
+            &mut findings,
+        );
+    }
+    if !demand.network.is_empty() {
+        let needed = demand
+            .network
+            .iter()
+            .map(|(name, needed)| (name.as_str(), (*needed, None)))
+            .collect();
+        let counters = live.facts.network_quota.get(location);
+        check(
+            &needed,
+            counters,
+            Question::NetworkQuota(location.clone()),
+            mode,
+            location,
+            &mut lines,
+            &mut findings,
+        );
+    }
+    for size in demand.unknown {
+        let message = format!("the catalogue does not know `{size}`, so its quota is not checked");
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::QuotaUnknown, At::Nowhere, message));
+    }
+    (lines, findings)
+}
+
+fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
+    let mut demand = Demand::default();
+    for step in steps.iter().filter(|step| step.action == Action::Create) {
+        if step.kind == ResourceKind::PublicIpAddress {
+            *demand
+                .network
+                .entry(STANDARD_ADDRESSES.to_owned())
+                .or_default() += 1;
+        }
+        let Some(vm) = step.after.as_ref().and_then(Resource::virtual_machine) else {
+            continue;
+        };
+        let Some(size) = catalog.size(&vm.size) else {
+            demand.unknown.push(vm.size.to_string());
+            continue;
+        };
+        let pool = step.address.pool_name();
+        let vcpus = i64::from(size.vcpus);
+        demand.add(MACHINES, 1, pool);
+        match vm.priority {
+            VmPriority::Spot { .. } => demand.add(SPOT_VCPUS, vcpus, pool),
+            VmPriority::Regular => {
+                demand.add(REGIONAL_VCPUS, vcpus, pool);
+                if let Some(family) = &size.family {
+                    let counter = catalog
+                        .quota_family(family)
+                        .map_or(family, |row| &row.usage_name);
+                    demand.add(counter.as_str(), vcpus, pool);
+                }
+            }
+        }
+    }
+    demand
+}
+
+impl Demand {
+    fn add(&mut self, counter: &str, amount: i64, pool: Option<&str>) {
+        let entry = self
+            .compute
+            .entry(counter.to_owned())
+            .or_insert_with(|| (0, pool.map(ToOwned::to_owned)));
+        entry.0 += amount;
+    }
+}
+
+fn check(
+    needed: &BTreeMap<&str, (i64, Option<&str>)>,
+    counters: Option<&Answer<Vec<UsageFact>>>,
+    question: Question,
+    mode: Mode,
+    location: &Region,
+    lines: &mut Vec<QuotaLine>,
+    findings: &mut Findings,
+) {
+    if counters.is_none() && mode != Mode::Offline {
+        findings.questions.insert(question);
+    }
+    if let Some(Answer::Unknown { reason }) = counters
+        && mode != Mode::Offline
+    {
+        let message = format!("quota in {location} could not be read: {reason}");
+        let help = "the plan may fail at apply; reading quota needs the Reader role";
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::QuotaUnknown, At::Nowhere, message).with_help(help));
+    }
+    for (name, (needed, pool)) in needed {
+        let counter = counters.and_then(Answer::known).and_then(|counters| {
+            counters
+                .iter()
+                .find(|counter| counter.name.eq_ignore_ascii_case(name))
+        });
+        let line = line(name, *needed, counter, location);
+        if line.ok == Some(false) {
+            findings.diagnostics.push(short(&line, counter, *pool));
+        }
+        lines.push(line);
+    }
+}
+
+fn line(name: &str, needed: i64, counter: Option<&UsageFact>, location: &Region) -> QuotaLine {
+    let after = counter.map(|counter| counter.used.saturating_add(needed));
+    QuotaLine {
+        name: counter.map_or_else(|| name.to_owned(), |counter| counter.name.clone()),
+        location: location.clone(),
+        limit: counter.map(|counter| counter.limit),
+        used: counter.map(|counter| counter.used),
+        needed,
+        after,
+        ok: counter
+            .zip(after)
+            .map(|(counter, after)| after <= counter.limit),
+    }
+}
+
+fn short(line: &QuotaLine, counter: Option<&UsageFact>, pool: Option<&str>) -> Diagnostic {
+    let (limit, used) = counter.map_or((0, 0), |counter| (counter.limit, counter.used));
+    let words = counter.map_or("", |counter| counter.display_name.as_str());
+    let message = format!(
+        "quota `{}` ({words}) in {}: limit {limit}, used {used}, needed {}, short by {}",
+        line.name,
+        line.location,
+        line.needed,
+        used.saturating_add(line.needed).saturating_sub(limit),
+    );
+    let at = pool.map_or(At::Nowhere, |pool| {
+        At::Value(SpecPath::pool(pool, &["count"]))
+    });
+    Diagnostic::new(Code::QuotaShort, at, message)
+        .with_help(format!(
+            "ask for a limit of at least {} in {}",
+            used.saturating_add(line.needed),
+            line.location
+        ))
+        .with_help("or use fewer nodes, another size, or another location")
+}

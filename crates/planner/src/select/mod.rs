@@ -1,0 +1,166 @@
+//! Chooses size, image, count and placement of each pool: filters, then one rank.
+//!
+//! Reading order: the [`role`] that the article gives a stage and a workload; the [`memory`]
+//! its model needs; the [`rules`] that keep or reject a size; the [`rank`] that orders those
+//! kept; the [`image`] that fits; and what [`sticky`] choices live nodes keep.
+
+pub mod role;
+
+pub mod memory;
+
+pub mod rules;
+
+pub mod rank;
+
+pub mod image;
+
+pub mod sticky;
+
+mod pool;
+
+mod size;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{
+    catalog::{Catalog, Size},
+    diag::Diagnostics,
+    live::{Live, Question},
+    plan::{Candidate, Memory},
+    resource::{ImageReference, Security},
+    spec::{DiskType, Pool, Priority, Spec},
+    units::{Region, SizeName},
+};
+use rust_decimal::Decimal;
+
+pub use self::pool::select;
+
+/// What was chosen for a pool, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    /// The VM size.
+    pub size: SizeName,
+    /// Number of nodes.
+    pub count: u32,
+    /// `dsvm`, `hpc` or `marketplace`.
+    pub image_kind: String,
+    /// Zones that new nodes take in turn; empty for none.
+    pub zones: Vec<String>,
+    /// What new nodes get.
+    pub new_node: NodeChoice,
+    /// What live nodes keep, by index.
+    pub kept: BTreeMap<u32, NodeChoice>,
+    /// Accelerated networking.
+    pub accelerated_networking: bool,
+    /// The memory sum, where the model is known and runs on GPUs.
+    pub memory: Option<Memory>,
+    /// Rows of the article that the choice rests on.
+    pub rules: Vec<String>,
+    /// Sentences that explain the choice.
+    pub why: Vec<String>,
+    /// Every size considered.
+    pub candidates: Vec<Candidate>,
+}
+
+/// What can differ between the nodes of a pool, because live nodes keep what they have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeChoice {
+    /// The image.
+    pub image: ImageReference,
+    /// The zone.
+    pub zone: Option<String>,
+    /// Size of the OS disk in GiB.
+    pub os_disk_gb: u32,
+    /// Type of the OS disk.
+    pub os_disk_type: DiskType,
+    /// Name of the OS disk, where it exists.
+    pub os_disk_name: Option<String>,
+    /// The security type.
+    pub security: Security,
+}
+
+impl Selection {
+    /// What a node gets or keeps.
+    pub fn node(&self, index: u32) -> NodeChoice {
+        if let Some(kept) = self.kept.get(&index) {
+            return kept.clone();
+        }
+        let at = usize::try_from(index)
+            .unwrap_or(0)
+            .checked_rem(self.zones.len());
+        let zone = at.and_then(|at| self.zones.get(at).cloned());
+        NodeChoice {
+            zone,
+            ..self.new_node.clone()
+        }
+    }
+}
+
+/// What choosing for one pool looks at.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The whole spec.
+    pub spec: &'a Spec,
+    /// The pool's name.
+    pub name: &'a str,
+    /// The pool.
+    pub pool: &'a Pool,
+    /// What Azure offers.
+    pub catalog: &'a Catalog,
+    /// What exists and what was answered.
+    pub live: &'a Live,
+    /// The region.
+    pub location: &'a Region,
+    /// Whether live choices are made anew.
+    pub reselect: bool,
+}
+
+impl Context<'_> {
+    /// The price of one VM of a size per hour in US dollars, as the pool buys capacity.
+    pub fn hourly_price(&self, size: &Size) -> Option<Decimal> {
+        let row = self.catalog.vm_price(self.location, &size.name)?;
+        match self.pool.priority {
+            Priority::Regular => row.linux,
+            Priority::Spot(_) => row.spot,
+        }
+    }
+}
+
+/// What choosing finds on its way.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Findings for the user.
+    pub diagnostics: Diagnostics,
+    /// What must be known and has not been asked.
+    pub questions: BTreeSet<Question>,
+}
+
+impl Findings {
+    /// Takes over the findings of another part.
+    pub fn extend(&mut self, other: Self) {
+        self.diagnostics.extend(other.diagnostics);
+        self.questions.extend(other.questions);
+    }
+}
+
+impl Trial<'_> {
+    /// Whether nodes are to be made.
+    pub fn grows(&self) -> bool {
+        self.new_nodes > 0
+    }
+}
+
+/// A size on trial.
+#[derive(Clone, Copy)]
+pub struct Trial<'a> {
+    /// The pool and its surroundings.
+    pub context: Context<'a>,
+    /// The role of the pool.
+    pub role: role::Role,
+    /// The size.
+    pub size: &'a Size,
+    /// Nodes the spec asks for, where it does.
+    pub count: Option<u32>,
+    /// Nodes that are to be made; availability and quota matter only for them.
+    pub new_nodes: u32,
+}

@@ -1,0 +1,334 @@
+//! Chooses for one pool: size, count, image, zones, disks, security.
+
+use std::collections::BTreeMap;
+
+use model::{
+    catalog::{Lifecycle, Size, TrustedLaunch},
+    diag::{At, Code, Diagnostic, Severity, SpecPath},
+    live::{LiveResource, Question},
+    plan::Candidate,
+    resource::{Security, VirtualMachine},
+    spec::{DiskType, Grouping, SecurityChoice, Stage, Zones},
+};
+
+use super::{
+    Context, Findings, NodeChoice, Selection, Trial,
+    image::{self, Choice},
+    memory::Demand,
+    role::{self, Role},
+    rules::open_zones,
+    size::{self, Chosen},
+    sticky,
+};
+
+/// More nodes than this at first creation are better one scale set: one write instead of many.
+const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
+
+/// The live nodes of a pool by index.
+pub(super) type Nodes<'a> = BTreeMap<u32, (&'a LiveResource, &'a VirtualMachine)>;
+
+/// Chooses for a pool; `None` when nothing fits, with the reasons in the findings.
+pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
+    let mut findings = Findings::default();
+    let nodes = sticky::nodes(context.live, context.name);
+    let role = Role::of(context.pool.stage, context.pool.workload);
+    let Some(chosen) = size::choose(context, role, &nodes, &mut findings) else {
+        return (None, findings);
+    };
+    let Some(choice) = choose_image(context, &chosen, &nodes, &mut findings) else {
+        return (None, findings);
+    };
+    check_grouping(context, chosen.count, &nodes, &mut findings);
+    ask(context, &chosen, &mut findings);
+    let grows = chosen.new_nodes > 0;
+    let zones = zones(context, &chosen, &mut findings);
+    let new_node = NodeChoice {
+        image: image::resolve(context, &chosen.size, &choice, grows, &mut findings),
+        zone: None,
+        os_disk_gb: os_disk_gb(context, &choice, &mut findings),
+        os_disk_type: context
+            .pool
+            .disks
+            .os_type
+            .unwrap_or_else(|| os_disk_type(&chosen.size)),
+        os_disk_name: None,
+        security: security(context, &chosen.size, &mut findings),
+    };
+    check_disks(context, &chosen.size, &mut findings);
+    let kept = sticky::kept(context, &choice, &new_node, &zones, &nodes);
+    let selection = Selection {
+        size: chosen.size.name.clone(),
+        count: chosen.count,
+        image_kind: choice.kind.clone(),
+        accelerated_networking: accelerated_networking(context, &chosen.size, &mut findings),
+        memory: memory(context, &chosen),
+        rules: article_rows(context, role, &choice),
+        why: why(context, role, &chosen, &choice),
+        candidates: chosen.candidates,
+        zones,
+        new_node,
+        kept,
+    };
+    (Some(selection), findings)
+}
+
+fn at(context: Context<'_>, key: &str) -> At {
+    At::Value(SpecPath::pool(context.name, &[key]))
+}
+
+fn choose_image(
+    context: Context<'_>,
+    chosen: &Chosen,
+    nodes: &Nodes<'_>,
+    findings: &mut Findings,
+) -> Option<Choice> {
+    if !chosen.listed {
+        let (_, (_, vm)) = nodes.first_key_value()?;
+        return Some(image::of_live(&vm.image, vm.os_disk.size_gb));
+    }
+    match image::choose(context, &chosen.size) {
+        Ok(choice) => Some(choice),
+        Err(reason) => {
+            let message = format!(
+                "no image that the spec allows runs on `{}`: {reason}",
+                chosen.size.name
+            );
+            let help = "use `image: auto`, or a size that the image supports (`tensorform images` shows both)";
+            findings.diagnostics.push(
+                Diagnostic::new(Code::ImageDoesNotFit, at(context, "image"), message)
+                    .with_help(help),
+            );
+            None
+        }
+    }
+}
+
+/// A pool of many nodes is one scale set unless it already is single VMs.
+fn check_grouping(context: Context<'_>, count: u32, nodes: &Nodes<'_>, findings: &mut Findings) {
+    if context.pool.grouping == Grouping::Auto
+        && nodes.is_empty()
+        && count > MOST_SINGLE_VMS_BY_DEFAULT
+    {
+        let message = format!(
+            "{count} nodes are to be one scale set (more than {MOST_SINGLE_VMS_BY_DEFAULT}), and scale sets are not supported yet"
+        );
+        let help = "set `grouping: vms` to make single VMs";
+        findings.diagnostics.push(
+            Diagnostic::new(Code::ScaleSetNeeded, at(context, "count"), message).with_help(help),
+        );
+    }
+}
+
+/// New nodes depend on what the subscription may use and how much of it.
+fn ask(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) {
+    if chosen.new_nodes == 0 {
+        return;
+    }
+    for question in [
+        Question::Sizes(context.location.clone()),
+        Question::ComputeQuota(context.location.clone()),
+    ] {
+        if !context.live.facts.has(&question) {
+            findings.questions.insert(question);
+        }
+    }
+}
+
+fn zones(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Vec<String> {
+    let zonal = context
+        .pool
+        .disks
+        .data
+        .iter()
+        .any(|disk| matches!(disk.disk_type, DiskType::PremiumV2 | DiskType::Ultra));
+    match &context.pool.zones {
+        Zones::Listed(zones) => zones.iter().map(u8::to_string).collect(),
+        Zones::Auto if zonal => {
+            let trial = chosen.trial(context);
+            let open: Vec<String> = open_zones(&trial).into_iter().flatten().collect();
+            if open.is_empty() && chosen.new_nodes > 0 {
+                let message = format!(
+                    "Premium SSD v2 and Ultra disks need a zone, and `{}` has none in {}",
+                    chosen.size.name, context.location
+                );
+                let help = "use `type: premium` for the data disks, or another location";
+                findings.diagnostics.push(
+                    Diagnostic::new(Code::ZoneNeeded, at(context, "disks"), message)
+                        .with_help(help),
+                );
+            }
+            open
+        }
+        Zones::None | Zones::Auto => Vec::new(),
+    }
+}
+
+fn os_disk_type(size: &Size) -> DiskType {
+    if size.premium_disks == Some(true) {
+        DiskType::Premium
+    } else {
+        DiskType::StandardSsd
+    }
+}
+
+fn os_disk_gb(context: Context<'_>, choice: &Choice, findings: &mut Findings) -> u32 {
+    let Some(asked) = context.pool.disks.os_size_gb else {
+        return choice.os_disk_gb;
+    };
+    if asked < choice.os_disk_floor_gb {
+        let message = format!(
+            "the image needs an OS disk of {} GiB, the spec asks for {asked}",
+            choice.os_disk_floor_gb
+        );
+        let place = At::Value(SpecPath::pool(context.name, &["disks", "os", "size_gb"]));
+        let help = format!("leave it out to get {} GiB", choice.os_disk_gb);
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::ImageDoesNotFit, place, message).with_help(help));
+    }
+    asked
+}
+
+fn check_disks(context: Context<'_>, size: &Size, findings: &mut Findings) {
+    let disks = &context.pool.disks;
+    let count = u32::try_from(disks.data.len()).unwrap_or(u32::MAX);
+    if let Some(most) = size.max_data_disks.filter(|most| count > *most) {
+        let message = format!(
+            "`{}` takes {most} data disks, the spec has {count}",
+            size.name
+        );
+        let help = "use fewer and larger disks, or a larger size";
+        findings.diagnostics.push(
+            Diagnostic::new(Code::DisksDoNotFit, at(context, "disks"), message).with_help(help),
+        );
+    }
+    let premium = |kind: DiskType| {
+        matches!(
+            kind,
+            DiskType::Premium | DiskType::PremiumV2 | DiskType::Ultra
+        )
+    };
+    let asks_premium =
+        disks.os_type.is_some_and(premium) || disks.data.iter().any(|disk| premium(disk.disk_type));
+    if asks_premium && size.premium_disks == Some(false) {
+        let message = format!("`{}` takes no premium disks", size.name);
+        let help = "use `type: standard_ssd`, or a size with premium storage";
+        findings.diagnostics.push(
+            Diagnostic::new(Code::DisksDoNotFit, at(context, "disks"), message).with_help(help),
+        );
+    }
+}
+
+fn accelerated_networking(context: Context<'_>, size: &Size, findings: &mut Findings) -> bool {
+    let asked = context.pool.accelerated_networking;
+    if asked == Some(true) && size.accelerated_networking == Some(false) {
+        let message = format!("`{}` has no accelerated networking", size.name);
+        let place = at(context, "accelerated_networking");
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::SizeLacks, place, message).with_help("use `auto`"));
+    }
+    asked.unwrap_or(size.accelerated_networking == Some(true))
+}
+
+/// R3: GPU images have unsigned drivers, so Secure Boot is off wherever there is a GPU;
+/// `auto` sends no security profile at all.
+fn security(context: Context<'_>, size: &Size, findings: &mut Findings) -> Security {
+    match context.pool.security {
+        SecurityChoice::Auto | SecurityChoice::Standard => Security::Standard,
+        SecurityChoice::TrustedLaunch => {
+            let family = context.catalog.image_family(&size.image_family);
+            let (support, reason) = family.map_or(
+                (TrustedLaunch::Unknown, "nothing is known of the family"),
+                |family| (family.trusted_launch, family.reason.as_str()),
+            );
+            let refused = support == TrustedLaunch::Unsupported || !size.generations.contains(&2);
+            if refused || support == TrustedLaunch::Unknown {
+                let verb = if refused {
+                    "does not support"
+                } else {
+                    "is not known to support"
+                };
+                let message = format!("`{}` {verb} Trusted Launch: {reason}", size.name);
+                let finding = Diagnostic::new(Code::SizeLacks, at(context, "security"), message);
+                findings
+                    .diagnostics
+                    .push(finding.with_help("use `security: standard`"));
+            }
+            Security::TrustedLaunch {
+                secure_boot: support == TrustedLaunch::Supported && size.gpu.is_none(),
+                vtpm: true,
+            }
+        }
+    }
+}
+
+fn memory(context: Context<'_>, chosen: &Chosen) -> Option<model::plan::Memory> {
+    let demand = Demand::of(context.pool.model.as_ref()?, context.pool.stage)?;
+    let replica = if context.pool.stage == Stage::Inference {
+        1
+    } else {
+        chosen.count
+    };
+    demand.shared_by(&chosen.size, replica)
+}
+
+fn article_rows(context: Context<'_>, role: Role, choice: &Choice) -> Vec<String> {
+    let mut rows = vec![role::article_row(context.pool.stage, context.pool.workload)];
+    rows.push(match choice.kind.as_str() {
+        "hpc" => "A16",
+        "dsvm" => "A10",
+        _ => "A15",
+    });
+    rows.push("A18");
+    rows.push(match role {
+        Role::TrainingGpu => "A19",
+        Role::InferenceGpu => "A20",
+        Role::TrainingCpu | Role::InferenceCpu => "A17",
+    });
+    rows.into_iter().map(ToOwned::to_owned).collect()
+}
+
+fn why(context: Context<'_>, role: Role, chosen: &Chosen, choice: &Choice) -> Vec<String> {
+    let row = role::article_row(context.pool.stage, context.pool.workload);
+    let mut why = vec![format!("{row}: the article names {}", role.words())];
+    why.extend(chosen.why.iter().cloned());
+    if choice.kind == "dsvm" {
+        why.push("A10: the Data Science VM is the image to start from".to_owned());
+    }
+    why.extend(choice.notes.iter().cloned());
+    why
+}
+
+/// Warns of sizes whose end is announced.
+pub(super) fn warn_of_retirement(context: Context<'_>, size: &Size, findings: &mut Findings) {
+    if let Lifecycle::EndOfLife { retires } = &size.lifecycle {
+        let message = format!("`{}` retires on {retires}", size.name);
+        let help = "plan the move to a successor; `tensorform sizes` shows current ones";
+        let finding =
+            Diagnostic::new(Code::SizeRetires, at(context, "size"), message).with_help(help);
+        findings
+            .diagnostics
+            .push(finding.with_severity(Severity::Warning));
+    }
+}
+
+/// What a chosen size shows of the others.
+pub(super) fn kept_count(candidates: &[Candidate]) -> usize {
+    candidates
+        .iter()
+        .filter(|candidate| candidate.rank.is_some())
+        .count()
+}
+
+impl Chosen {
+    fn trial<'a>(&'a self, context: Context<'a>) -> Trial<'a> {
+        Trial {
+            context,
+            role: self.role,
+            size: &self.size,
+            count: Some(self.count),
+            new_nodes: self.new_nodes,
+        }
+    }
+}

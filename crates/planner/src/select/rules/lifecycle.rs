@@ -1,0 +1,21 @@
+//! A18 and R10: never a size that is not sold any more.
+
+use model::catalog::Lifecycle;
+
+use super::{Rule, Strength};
+use crate::select::Trial;
+
+pub(super) const RULE: Rule = Rule {
+    id: "lifecycle",
+    strength: Strength::Law,
+    lasting: false,
+    rejects,
+};
+
+fn rejects(trial: &Trial<'_>) -> Option<String> {
+    match &trial.size.lifecycle {
+        Lifecycle::Retired { since: Some(day) } => Some(format!("is retired since {day}")),
+        Lifecycle::Retired { since: None } => Some("is not sold any more".to_owned()),
+        Lifecycle::Current | Lifecycle::Extended | Lifecycle::EndOfLife { .. } => None,
+    }
+}

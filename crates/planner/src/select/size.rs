@@ -1,0 +1,355 @@
+//! The size of a pool: named by the spec, kept from live nodes, or the best of those that fit.
+
+use std::collections::BTreeSet;
+
+use model::{
+    catalog::{Lifecycle, Size},
+    diag::{At, Code, Diagnostic, SpecPath},
+    plan::{Candidate, CandidateReason, Verdict},
+    spec::{SizeChoice, Stage},
+    units::{Micros, SizeName},
+};
+use rust_decimal::Decimal;
+
+use super::{
+    Context, Findings, Trial,
+    memory::Demand,
+    pool::{Nodes, kept_count, warn_of_retirement},
+    rank,
+    role::Role,
+    rules::{self, Strength},
+    sticky,
+};
+
+/// Rejected sizes named in the help of a refusal.
+const NEAR_MISSES: usize = 3;
+
+/// The size of a pool and the number of its nodes.
+#[derive(Clone, Debug)]
+pub(super) struct Chosen {
+    pub(super) size: Size,
+    /// Whether the catalogue has the size; of one that it has not only the name counts.
+    pub(super) listed: bool,
+    pub(super) role: Role,
+    pub(super) count: u32,
+    pub(super) new_nodes: u32,
+    pub(super) candidates: Vec<Candidate>,
+    pub(super) why: Vec<String>,
+}
+
+pub(super) fn choose(
+    context: Context<'_>,
+    role: Role,
+    nodes: &Nodes<'_>,
+    findings: &mut Findings,
+) -> Option<Chosen> {
+    match &context.pool.size {
+        SizeChoice::Named(name) => named(context, role, nodes, name, findings),
+        SizeChoice::Auto | SizeChoice::Constrained(_) => chosen(context, role, nodes, findings),
+    }
+}
+
+fn at(context: Context<'_>) -> At {
+    At::Value(SpecPath::pool(context.name, &["size"]))
+}
+
+fn named(
+    context: Context<'_>,
+    role: Role,
+    nodes: &Nodes<'_>,
+    name: &SizeName,
+    findings: &mut Findings,
+) -> Option<Chosen> {
+    let Some(size) = context.catalog.size(name) else {
+        let mut finding = Diagnostic::new(
+            Code::SizeUnknown,
+            at(context),
+            format!("the catalogue has no size `{name}`"),
+        );
+        let names = context
+            .catalog
+            .sizes()
+            .iter()
+            .map(|size| size.name.as_str());
+        if let Some(near) = model::suggest::nearest(name.as_str(), names) {
+            finding = finding.with_help(format!("did you mean `{near}`?"));
+        }
+        findings
+            .diagnostics
+            .push(finding.with_help("`tensorform sizes` lists every size"));
+        return None;
+    };
+    let count = count(context, size);
+    let new_nodes = new_nodes(count, nodes);
+    let trial = Trial {
+        context,
+        role,
+        size,
+        count: Some(count),
+        new_nodes,
+    };
+    let mut refused = false;
+    for (rule, reason) in rules::rejections(&trial) {
+        let message = format!("`{}` {}", size.name, reason.message);
+        match rule.strength {
+            Strength::Law => {
+                refused = true;
+                let help = "choose another size, or `size: auto`; `tensorform sizes --location` shows what a region offers";
+                findings
+                    .diagnostics
+                    .push(Diagnostic::new(Code::SizeRefused, at(context), message).with_help(help));
+            }
+            Strength::Advice => {
+                let help = "the named size is used as it is; `size: auto` would choose another";
+                findings.diagnostics.push(
+                    Diagnostic::new(Code::SizeAgainstAdvice, at(context), message).with_help(help),
+                );
+            }
+            Strength::Choice => {}
+        }
+    }
+    warn_of_retirement(context, size, findings);
+    let why = vec!["the spec names the size".to_owned()];
+    let candidates = vec![candidate(&trial, Some(1), Vec::new())];
+    (!refused).then(|| Chosen {
+        size: size.clone(),
+        listed: true,
+        role,
+        count,
+        new_nodes,
+        candidates,
+        why,
+    })
+}
+
+fn chosen(
+    context: Context<'_>,
+    role: Role,
+    nodes: &Nodes<'_>,
+    findings: &mut Findings,
+) -> Option<Chosen> {
+    let (kept, rejected) = tried(context, role, nodes);
+    let candidates = document(&kept, &rejected);
+    let best = kept.first().map(|trial| trial.size);
+    if let Some((live, listed)) = live_size(context, role, nodes, findings) {
+        if listed {
+            note_better(context, &live, best, findings);
+        }
+        let count = count(context, &live);
+        let new_nodes = new_nodes(count, nodes);
+        let why = vec![format!(
+            "live nodes have `{}`, which still satisfies the spec",
+            live.name
+        )];
+        return Some(Chosen {
+            size: live,
+            listed,
+            role,
+            count,
+            new_nodes,
+            candidates,
+            why,
+        });
+    }
+    let Some(size) = best else {
+        findings
+            .diagnostics
+            .push(nothing_fits(context, role, &rejected));
+        return None;
+    };
+    warn_of_retirement(context, size, findings);
+    let count = count(context, size);
+    let why = vec![reason_for(context, role, size, kept_count(&candidates))];
+    Some(Chosen {
+        size: size.clone(),
+        listed: true,
+        role,
+        count,
+        new_nodes: new_nodes(count, nodes),
+        candidates,
+        why,
+    })
+}
+
+type Kept<'a> = Vec<Trial<'a>>;
+type Rejected<'a> = Vec<(Trial<'a>, Vec<CandidateReason>)>;
+
+/// Tries every size of the role's families, and sorts those kept.
+fn tried<'a>(context: Context<'a>, role: Role, nodes: &Nodes<'_>) -> (Kept<'a>, Rejected<'a>) {
+    let mut kept = Vec::new();
+    let mut rejected = Vec::new();
+    for size in context.catalog.sizes() {
+        let count = count(context, size);
+        let trial = Trial {
+            context,
+            role,
+            size,
+            count: asked(context, size),
+            new_nodes: new_nodes(count, nodes),
+        };
+        if !rules::plays_role(&trial) {
+            continue;
+        }
+        let reasons = rules::rejections(&trial);
+        if reasons.is_empty() {
+            kept.push(trial);
+        } else {
+            rejected.push((
+                trial,
+                reasons.into_iter().map(|(_, reason)| reason).collect(),
+            ));
+        }
+    }
+    kept.sort_by_cached_key(rank::key);
+    rejected.sort_by_cached_key(|(trial, reasons): &(Trial<'_>, Vec<CandidateReason>)| {
+        (reasons.len(), rank::key(trial))
+    });
+    (kept, rejected)
+}
+
+fn document(kept: &Kept<'_>, rejected: &Rejected<'_>) -> Vec<Candidate> {
+    let ranks = 1u32..;
+    let kept = kept
+        .iter()
+        .zip(ranks)
+        .map(|(trial, rank)| candidate(trial, Some(rank), Vec::new()));
+    kept.chain(
+        rejected
+            .iter()
+            .map(|(trial, reasons)| candidate(trial, None, reasons.clone())),
+    )
+    .collect()
+}
+
+fn candidate(trial: &Trial<'_>, rank: Option<u32>, reasons: Vec<CandidateReason>) -> Candidate {
+    let price = trial.context.hourly_price(trial.size);
+    Candidate {
+        size: trial.size.name.clone(),
+        verdict: if rank.is_some() {
+            Verdict::Kept
+        } else {
+            Verdict::Rejected
+        },
+        rank,
+        reasons,
+        hourly_micros: price.and_then(|price| Micros::from_price(price, Decimal::ONE)),
+    }
+}
+
+/// The nodes that the spec asks for, or that its model needs on this size.
+fn asked(context: Context<'_>, size: &Size) -> Option<u32> {
+    context.pool.count.or_else(|| {
+        let model = context.pool.model.as_ref()?;
+        let demand = Demand::of(model, context.pool.stage)?;
+        (context.pool.stage == Stage::Training).then(|| demand.nodes(size))?
+    })
+}
+
+fn count(context: Context<'_>, size: &Size) -> u32 {
+    asked(context, size).unwrap_or(1)
+}
+
+fn new_nodes(count: u32, nodes: &Nodes<'_>) -> u32 {
+    let present = nodes.keys().filter(|index| **index < count).count();
+    count.saturating_sub(u32::try_from(present).unwrap_or(u32::MAX))
+}
+
+/// The size of live nodes, where it stays, and whether the catalogue has it.
+fn live_size(
+    context: Context<'_>,
+    role: Role,
+    nodes: &Nodes<'_>,
+    findings: &mut Findings,
+) -> Option<(Size, bool)> {
+    if context.reselect {
+        return None;
+    }
+    let (_, (_, vm)) = nodes.first_key_value()?;
+    let Some(size) = context.catalog.size(&vm.size) else {
+        let message = format!(
+            "live nodes have `{}`, which the catalogue does not know; it stays",
+            vm.size
+        );
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::SizeUnknownKept, at(context), message));
+        return Some((unlisted(&vm.size), false));
+    };
+    sticky::still_fits(context, role, size, context.pool.count).then(|| (size.clone(), true))
+}
+
+/// A size of which nothing but the name is known.
+fn unlisted(name: &SizeName) -> Size {
+    Size {
+        name: name.clone(),
+        family: None,
+        series: String::new(),
+        version: None,
+        vcpus: 0,
+        memory_mib: None,
+        max_data_disks: None,
+        max_nics: None,
+        architecture: None,
+        generations: BTreeSet::new(),
+        accelerated_networking: None,
+        premium_disks: None,
+        ephemeral_os_disk: None,
+        encryption_at_host: None,
+        gpu: None,
+        rdma: false,
+        gpu_interconnect: None,
+        local_nvme: None,
+        lifecycle: Lifecycle::Current,
+        image_family: String::new(),
+        notes: String::new(),
+        source: "live".into(),
+        as_of: "unknown".into(),
+    }
+}
+
+fn note_better(context: Context<'_>, live: &Size, best: Option<&Size>, findings: &mut Findings) {
+    let Some(best) = best.filter(|best| best.name != live.name) else {
+        return;
+    };
+    let message = format!(
+        "a new pool would get `{}`; live nodes keep `{}`",
+        best.name, live.name
+    );
+    let help = "`--reselect` chooses anew, and shows what that changes before anything is done";
+    findings
+        .diagnostics
+        .push(Diagnostic::new(Code::SizeBetter, at(context), message).with_help(help));
+}
+
+fn nothing_fits(context: Context<'_>, role: Role, rejected: &Rejected<'_>) -> Diagnostic {
+    let message = format!(
+        "none of {} sizes fits: the pool needs {}",
+        rejected.len(),
+        role.words()
+    );
+    let mut finding = Diagnostic::new(Code::SizeNoneFits, at(context), message);
+    for (trial, reasons) in rejected.iter().take(NEAR_MISSES) {
+        let reasons: Vec<&str> = reasons
+            .iter()
+            .map(|reason| reason.message.as_str())
+            .collect();
+        finding = finding.with_help(format!("`{}` {}", trial.size.name, reasons.join("; ")));
+    }
+    finding
+}
+
+fn reason_for(context: Context<'_>, role: Role, size: &Size, kept: usize) -> String {
+    let what = match role {
+        Role::TrainingGpu if size.series == "ND" => "the newest ND generation",
+        Role::TrainingGpu => "the smallest that holds the model on one node",
+        Role::InferenceGpu if context.pool.model.is_some() => {
+            "the smallest that holds the model, without InfiniBand"
+        }
+        Role::InferenceGpu => "the newest generation without InfiniBand",
+        Role::TrainingCpu | Role::InferenceCpu => "the newest generation, smallest above the floor",
+    };
+    format!(
+        "A17, A18: `{}` is first of {kept} that fit: {what}",
+        size.name
+    )
+}

@@ -1,0 +1,96 @@
+//! What live nodes keep: choices that `auto` made stay while they satisfy the spec.
+
+use std::collections::BTreeMap;
+
+use model::{
+    catalog::Size,
+    live::{Live, LiveResource, Owner, Provisioning},
+    resource::VirtualMachine,
+    spec::{SecurityChoice, Zones},
+};
+
+use super::{Context, NodeChoice, Trial, image::Choice, rules};
+
+/// The live nodes of a pool by index. A node that is being deleted does not count.
+pub fn nodes<'a>(
+    live: &'a Live,
+    pool: &str,
+) -> BTreeMap<u32, (&'a LiveResource, &'a VirtualMachine)> {
+    let ours = live
+        .resources
+        .iter()
+        .filter(|resource| resource.state.provisioning != Provisioning::Deleting);
+    ours.filter_map(|resource| {
+        let Owner::Stack(address) = &resource.owner else {
+            return None;
+        };
+        if address.pool_name() != Some(pool) || address.leaf() != "vm" {
+            return None;
+        }
+        let vm = resource.resource.as_ref()?.virtual_machine()?;
+        Some((address.node_index()?, (resource, vm)))
+    })
+    .collect()
+}
+
+/// Whether a live size still satisfies the spec. Only rules that look at the spec and at what
+/// the size is count: no price, restriction, quota or new row ever moves a running pool.
+pub fn still_fits(
+    context: Context<'_>,
+    role: super::role::Role,
+    size: &Size,
+    count: Option<u32>,
+) -> bool {
+    let trial = Trial {
+        context,
+        role,
+        size,
+        count,
+        new_nodes: 0,
+    };
+    rules::ALL
+        .iter()
+        .filter(|rule| rule.lasting)
+        .all(|rule| (rule.rejects)(&trial).is_none())
+}
+
+/// What each live node keeps of what the spec leaves open.
+pub fn kept(
+    context: Context<'_>,
+    image: &Choice,
+    new_node: &NodeChoice,
+    zones: &[String],
+    nodes: &BTreeMap<u32, (&LiveResource, &VirtualMachine)>,
+) -> BTreeMap<u32, NodeChoice> {
+    let keep = |index: u32, vm: &VirtualMachine| {
+        let disks = &context.pool.disks;
+        let zone_asked = usize::try_from(index)
+            .unwrap_or(0)
+            .checked_rem(zones.len())
+            .and_then(|at| zones.get(at).cloned());
+        NodeChoice {
+            image: if image.covers(&vm.image) {
+                vm.image.clone()
+            } else {
+                new_node.image.clone()
+            },
+            zone: if context.pool.zones == Zones::Auto {
+                vm.zones.first().cloned()
+            } else {
+                zone_asked
+            },
+            os_disk_gb: disks.os_size_gb.unwrap_or(vm.os_disk.size_gb),
+            os_disk_type: disks.os_type.unwrap_or(vm.os_disk.disk_type),
+            os_disk_name: Some(vm.os_disk.name.clone()),
+            security: if context.pool.security == SecurityChoice::Auto {
+                vm.security.clone()
+            } else {
+                new_node.security.clone()
+            },
+        }
+    };
+    nodes
+        .iter()
+        .map(|(index, (_, vm))| (*index, keep(*index, vm)))
+        .collect()
+}

@@ -1,0 +1,119 @@
+//! From decisions to desired resources, fully named.
+
+pub mod names;
+
+mod network;
+
+mod node;
+
+mod tags;
+
+use std::collections::BTreeMap;
+
+use model::{
+    address::Address,
+    ids::ArmId,
+    resource::{Properties, Resource, ResourceGroup, ResourceKind},
+    spec::{Pool, Spec},
+    units::Region,
+};
+
+use crate::{select::Selection, shape::names::Names};
+
+/// A resource that is to exist.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Desired {
+    /// Its address.
+    pub address: Address,
+    /// Its id.
+    pub id: ArmId,
+    /// What it is to be.
+    pub resource: Resource,
+    /// Addresses of what must exist first.
+    pub needs: Vec<Address>,
+    /// What the spec allows to happen to it.
+    pub allowed: Allowed,
+}
+
+/// What the spec allows to happen to a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Deallocation and replacement.
+    pub stop: bool,
+    /// Neither deletion nor replacement.
+    pub protected: bool,
+}
+
+/// What shaping needs besides the spec.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The subscription; a placeholder offline where the spec names none.
+    pub subscription: &'a str,
+    /// The region.
+    pub location: &'a Region,
+    /// Public keys of the administrator, where the spec gives them or a live key resource has them.
+    pub ssh_keys: Option<&'a [String]>,
+}
+
+/// Every resource of the stack.
+pub fn run(
+    spec: &Spec,
+    selections: &BTreeMap<String, Selection>,
+    context: Context<'_>,
+) -> Vec<Desired> {
+    let names = Names::new(spec, context.subscription);
+    let tags = tags::of_spec(spec);
+    let group = Desired {
+        address: Address::resource_group(),
+        id: names.group.clone(),
+        resource: Resource {
+            tags: tags.clone(),
+            properties: Properties::ResourceGroup(ResourceGroup {
+                location: context.location.clone(),
+            }),
+        },
+        needs: Vec::new(),
+        allowed: Allowed::default(),
+    };
+    let mut desired = vec![group];
+    let network = network::shape(spec, &names, &tags, context.location);
+    let subnet = network.subnet;
+    desired.extend(network.resources);
+    desired.push(node::ssh_key(&names, &tags, context));
+    for (name, selection) in selections {
+        let Some(pool) = spec.pools.get(name) else {
+            continue;
+        };
+        let scope = node::Scope {
+            spec,
+            names: &names,
+            tags: &tags,
+            subnet: &subnet,
+            context,
+        };
+        desired.extend(node::pool(scope, name, pool, selection));
+    }
+    desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
+    desired
+}
+
+/// Plans list the group first, then the network, then what nodes share, then the pools.
+fn rank(desired: &Desired) -> u8 {
+    match desired.resource.kind() {
+        ResourceKind::ResourceGroup => 0,
+        ResourceKind::VirtualNetwork
+        | ResourceKind::Subnet
+        | ResourceKind::NetworkSecurityGroup
+        | ResourceKind::PublicIpAddress
+        | ResourceKind::NatGateway => 1,
+        ResourceKind::SshPublicKey => 2,
+        ResourceKind::Disk | ResourceKind::VirtualMachine => 3,
+    }
+}
+
+fn allowed(pool: &Pool) -> Allowed {
+    Allowed {
+        stop: pool.allow_stop,
+        protected: pool.protect,
+    }
+}

@@ -1,0 +1,53 @@
+//! Names and ids of a stack's resources.
+
+use model::{ids::ArmId, resource::ResourceKind, spec::Spec};
+
+/// Names of one stack.
+#[derive(Clone, Debug)]
+pub struct Names {
+    stack: String,
+    /// The resource group's id.
+    pub group: ArmId,
+}
+
+impl Names {
+    /// Of the stack of `spec` in a subscription.
+    pub fn new(spec: &Spec, subscription: &str) -> Self {
+        Self {
+            stack: spec.name.clone(),
+            group: ArmId::resource_group(subscription, &spec.resource_group),
+        }
+    }
+
+    /// The id of what the stack has one of, such as `<stack>-vnet`.
+    pub fn shared(&self, kind: ResourceKind, suffix: &str) -> ArmId {
+        self.group
+            .in_group(kind.arm_type(), &format!("{}-{suffix}", self.stack))
+    }
+
+    /// The id of a subnet of the stack's network.
+    pub fn subnet(&self) -> ArmId {
+        self.shared(ResourceKind::VirtualNetwork, "vnet")
+            .child("subnets", "nodes")
+    }
+
+    /// The name of a node, which is its host name too. At most 62 characters: 40 of the
+    /// stack, 16 of the pool, 4 digits and two hyphens; Azure allows 64.
+    pub fn node(&self, pool: &str, index: u32) -> String {
+        format!("{}-{pool}-{index}", self.stack)
+    }
+
+    /// The id of a node's VM.
+    pub fn vm(&self, pool: &str, index: u32) -> ArmId {
+        self.group.in_group(
+            ResourceKind::VirtualMachine.arm_type(),
+            &self.node(pool, index),
+        )
+    }
+
+    /// The id of a node's data disk.
+    pub fn data_disk(&self, pool: &str, index: u32, lun: u32) -> ArmId {
+        let name = format!("{}-data{lun}", self.node(pool, index));
+        self.group.in_group(ResourceKind::Disk.arm_type(), &name)
+    }
+}

@@ -1,0 +1,208 @@
+//! Nodes: the public key that all share, and each node's data disks and VM.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::{
+    address::Address,
+    resource::{
+        DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, Properties, Resource,
+        ResourceKind, SshPublicKey, Tags, VirtualMachine, VmPriority,
+    },
+    spec::{DataDisk, DiskType, Pool, Priority, Spec, SshKeys},
+    units::CaseInsensitive,
+};
+use rust_decimal::Decimal;
+
+use super::{Allowed, Context, Desired, allowed, names::Names, network::SubnetOfNodes, tags};
+use crate::select::Selection;
+
+/// What all nodes of a stack share.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) names: &'a Names,
+    pub(super) tags: &'a Tags,
+    pub(super) subnet: &'a SubnetOfNodes,
+    pub(super) context: Context<'a>,
+}
+
+/// The public key as a resource of Azure, where every later plan reads it.
+pub(super) fn ssh_key(names: &Names, tags: &Tags, context: Context<'_>) -> Desired {
+    let key = context.ssh_keys.and_then(|keys| keys.first().cloned());
+    let properties = SshPublicKey {
+        location: context.location.clone(),
+        public_key: key.map_or(Known::AfterApply, Known::Value),
+    };
+    Desired {
+        address: Address::ssh_key(),
+        id: names.shared(ResourceKind::SshPublicKey, "key"),
+        resource: Resource {
+            tags: tags.clone(),
+            properties: Properties::SshPublicKey(properties),
+        },
+        needs: vec![Address::resource_group()],
+        allowed: Allowed::default(),
+    }
+}
+
+/// The resources of a pool of single VMs.
+pub(super) fn pool(
+    scope: Scope<'_>,
+    name: &str,
+    pool: &Pool,
+    selection: &Selection,
+) -> Vec<Desired> {
+    let tags = tags::of_pool(scope.tags, pool);
+    let node = Node {
+        scope,
+        name,
+        pool,
+        selection,
+        tags: &tags,
+    };
+    (0..selection.count)
+        .flat_map(|index| node.resources(index))
+        .collect()
+}
+
+struct Node<'a> {
+    scope: Scope<'a>,
+    name: &'a str,
+    pool: &'a Pool,
+    selection: &'a Selection,
+    tags: &'a Tags,
+}
+
+impl Node<'_> {
+    fn resources(&self, index: u32) -> Vec<Desired> {
+        let mut resources: Vec<Desired> = self
+            .pool
+            .disks
+            .data
+            .iter()
+            .map(|disk| self.data_disk(index, *disk))
+            .collect();
+        let vm = self.vm(index);
+        resources.push(vm);
+        resources
+    }
+
+    fn zones(&self, index: u32) -> Vec<String> {
+        self.selection.node(index).zone.into_iter().collect()
+    }
+
+    fn data_disk(&self, index: u32, disk: DataDisk) -> Desired {
+        let properties = Disk {
+            location: self.scope.context.location.clone(),
+            zones: self.zones(index),
+            disk_type: disk.disk_type,
+            size_gb: disk.size_gb,
+        };
+        Desired {
+            address: Address::data_disk(self.name, index, disk.lun),
+            id: self.scope.names.data_disk(self.name, index, disk.lun),
+            resource: Resource {
+                tags: self.tags.clone(),
+                properties: Properties::Disk(properties),
+            },
+            needs: vec![Address::resource_group()],
+            allowed: allowed(self.pool),
+        }
+    }
+
+    fn vm(&self, index: u32) -> Desired {
+        let id = self.scope.names.vm(self.name, index);
+        let name = self.scope.names.node(self.name, index);
+        let choice = self.selection.node(index);
+        let disks = &self.pool.disks.data;
+        let data_disks: BTreeMap<u32, DataDiskAttachment> = disks
+            .iter()
+            .map(|disk| (disk.lun, self.attachment(index, *disk)))
+            .collect();
+        let properties = VirtualMachine {
+            location: self.scope.context.location.clone(),
+            zones: choice.zone.into_iter().collect(),
+            size: self.selection.size.clone(),
+            image: choice.image,
+            priority: priority(&self.pool.priority),
+            computer_name: name.clone(),
+            admin_user: self.scope.spec.access.user.clone(),
+            ssh_keys: self.ssh_keys(),
+            os_disk: OsDisk {
+                name: choice.os_disk_name.unwrap_or_else(|| format!("{name}-os")),
+                size_gb: choice.os_disk_gb,
+                disk_type: choice.os_disk_type,
+                delete_with_vm: true,
+            },
+            data_disks,
+            network: NetworkInterface {
+                name: format!("{name}-nic"),
+                subnet: Some(self.scope.subnet.id.clone()),
+                accelerated: Some(self.selection.accelerated_networking),
+                delete_with_vm: true,
+            },
+            security: choice.security,
+        };
+        let mut needs: Vec<Address> = self.scope.subnet.needs.iter().cloned().collect();
+        needs.push(Address::ssh_key());
+        needs.extend(
+            disks
+                .iter()
+                .map(|disk| Address::data_disk(self.name, index, disk.lun)),
+        );
+        Desired {
+            address: Address::vm(self.name, index),
+            id,
+            resource: Resource {
+                tags: self.tags.clone(),
+                properties: Properties::VirtualMachine(Box::new(properties)),
+            },
+            needs,
+            allowed: allowed(self.pool),
+        }
+    }
+
+    fn attachment(&self, index: u32, disk: DataDisk) -> DataDiskAttachment {
+        DataDiskAttachment {
+            disk: self.scope.names.data_disk(self.name, index, disk.lun),
+            caching: CaseInsensitive::from(caching(disk)),
+            delete_with_vm: false,
+        }
+    }
+
+    fn ssh_keys(&self) -> Known<BTreeSet<String>> {
+        match (
+            self.scope.context.ssh_keys,
+            &self.scope.spec.access.ssh_keys,
+        ) {
+            (Some(keys), _) => Known::Value(keys.iter().cloned().collect()),
+            (None, SshKeys::Generate | SshKeys::Given(_)) => Known::AfterApply,
+        }
+    }
+}
+
+/// Premium SSD v2 and Ultra have no host cache; training data is read more than written.
+fn caching(disk: DataDisk) -> &'static str {
+    match disk.disk_type {
+        DiskType::PremiumV2 | DiskType::Ultra => "None",
+        DiskType::Premium | DiskType::StandardSsd | DiskType::StandardHdd
+            if disk.size_gb > MAX_CACHED_GB =>
+        {
+            "None"
+        }
+        DiskType::Premium | DiskType::StandardSsd | DiskType::StandardHdd => "ReadOnly",
+    }
+}
+
+/// Azure refuses host caching for disks of 4 TiB and more.
+const MAX_CACHED_GB: u32 = 4_095;
+
+fn priority(priority: &Priority) -> VmPriority {
+    match priority {
+        Priority::Regular => VmPriority::Regular,
+        Priority::Spot(spot) => VmPriority::Spot {
+            eviction: spot.eviction,
+            max_price: spot.max_price.unwrap_or(Decimal::NEGATIVE_ONE),
+        },
+    }
+}

@@ -1,0 +1,15 @@
+//! The planner from outside: specs in, plans out, against the embedded catalogue and small ones.
+
+mod support;
+
+mod cells;
+
+mod sticky;
+
+mod changes;
+
+mod states;
+
+mod properties;
+
+mod oracle;

@@ -1,0 +1,233 @@
+//! What holds for every spec and every world.
+
+use std::sync::LazyLock;
+
+use model::{
+    plan::Action,
+    resource::{Resource, ResourceKind, attributes},
+    spec::{
+        DataDisk, DiskType, Eviction, Network, Outbound, Pool, Priority, SizeChoice, Spec, Spot,
+        Stage, Workload, Zones,
+    },
+    units::CaseInsensitive,
+};
+use proptest::prelude::*;
+use tensorform_planner::diff::classify;
+
+use crate::support::{applied, empty, good_plan, planned, pool, spec};
+
+fn any_pool() -> impl Strategy<Value = Pool> {
+    let stages = prop_oneof![Just(Stage::Training), Just(Stage::Inference)];
+    let parts = (
+        stages,
+        1u32..5,
+        0u32..3,
+        any::<bool>(),
+        any::<bool>(),
+        0u8..3,
+        any::<bool>(),
+    );
+    parts.prop_map(|(stage, count, disks, spot, protect, zones, allow_stop)| {
+        let mut one = pool(stage, Workload::Small);
+        one.count = Some(count);
+        // Named sizes: the choice among all has its own tests and takes its time.
+        let size = if stage == Stage::Training {
+            "Standard_E8as_v5"
+        } else {
+            "Standard_F4als_v6"
+        };
+        one.size = SizeChoice::Named(size.into());
+        let disk = |lun: u32| DataDisk {
+            size_gb: 64u32 << lun,
+            disk_type: DiskType::Premium,
+            lun,
+        };
+        one.disks.data = (0..disks).map(disk).collect();
+        if spot && stage == Stage::Inference {
+            one.priority = spot_priority(Eviction::Delete);
+        }
+        one.protect = protect;
+        one.allow_stop = allow_stop;
+        if zones > 0 {
+            one.zones = Zones::Listed((1..=zones).collect());
+        }
+        one
+    })
+}
+
+fn spot_priority(eviction: Eviction) -> Priority {
+    Priority::Spot(Spot {
+        max_price: None,
+        eviction,
+        fallback_to_regular: false,
+    })
+}
+
+fn any_spec() -> impl Strategy<Value = Spec> {
+    let tags = proptest::collection::vec("[a-z]{1,6}", 0..3);
+    (
+        proptest::collection::vec(any_pool(), 1..3),
+        any::<bool>(),
+        tags,
+    )
+        .prop_map(|(pools, nat, tags)| {
+            let mut all = spec(pool(Stage::Training, Workload::Small));
+            all.pools = pools
+                .into_iter()
+                .enumerate()
+                .map(|(index, pool)| (format!("p{index}"), pool))
+                .collect();
+            if let Network::Own { outbound, .. } = &mut all.network {
+                *outbound = if nat { Outbound::Nat } else { Outbound::None };
+            }
+            all.tags = tags
+                .into_iter()
+                .map(|name| (CaseInsensitive::new(name), "v".to_owned()))
+                .collect();
+            all
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// What is desired, made live, needs nothing more.
+    #[test]
+    fn planning_what_is_live_gives_only_no_ops(spec in any_spec()) {
+        let live = empty();
+        let first = good_plan(&spec, &live);
+        prop_assert!(first.changes().all(|step| step.action == Action::Create));
+        let second = good_plan(&spec, &applied(&first, &live));
+        prop_assert!(!second.has_changes, "{:?}", second.changes().collect::<Vec<_>>());
+        prop_assert_eq!(second.cost.delta, model::plan::Total::default());
+    }
+
+    /// The same input gives the same bytes, whatever the order of live lists.
+    #[test]
+    fn the_order_of_live_lists_does_not_matter(one in any_spec(), other in any_spec(), seed in any::<u64>()) {
+        let live = empty();
+        let mut live = applied(&good_plan(&one, &live), &live);
+        let ordered = planned(&other, &live);
+        live.resources.sort_by_key(|resource| model::digest::of_text(&format!("{seed}{}", resource.id.key())));
+        let shuffled = planned(&other, &live);
+        prop_assert_eq!(serde_json::to_string(&ordered.plan).ok(), serde_json::to_string(&shuffled.plan).ok());
+        prop_assert_eq!(ordered.diagnostics, shuffled.diagnostics);
+    }
+
+    /// Whatever the change from one spec to another: the plan is sound, and applying it leaves
+    /// nothing to do but what was refused.
+    #[test]
+    fn every_change_of_spec_converges(one in any_spec(), other in any_spec()) {
+        let live = empty();
+        let live = applied(&good_plan(&one, &live), &live);
+        let planned = planned(&other, &live);
+        let plan = planned.plan.expect("a plan");
+        prop_assert_eq!(plan.breaches(), Vec::<String>::new());
+        if !planned.diagnostics.has_errors() {
+            let after = applied(&plan, &live);
+            let second = crate::support::planned(&other, &after).plan.expect("a plan");
+            prop_assert!(!second.has_changes, "{:?}", second.changes().collect::<Vec<_>>());
+        }
+    }
+
+    /// A plan document reads back as the same plan.
+    #[test]
+    fn plans_read_back(spec in any_spec()) {
+        let mut plan = good_plan(&spec, &empty());
+        plan.digest = plan.computed_digest();
+        let text = serde_json::to_string_pretty(&plan).expect("plans serialise");
+        prop_assert_eq!(model::plan::read_plan(&text).expect("plans read back"), plan);
+    }
+}
+
+/// The text of a sealed plan, made once.
+static SAVED_PLAN: LazyLock<String> = LazyLock::new(|| {
+    let mut plan = good_plan(&spec(pool(Stage::Training, Workload::Small)), &empty());
+    plan.digest = plan.computed_digest();
+    serde_json::to_string_pretty(&plan).expect("plans serialise")
+});
+
+proptest! {
+    /// Whatever bytes a plan file has: it is refused with a reason, never misread, no panic.
+    #[test]
+    fn damaged_plans_are_refused(
+        edits in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
+        cut in proptest::option::of(any::<proptest::sample::Index>()),
+    ) {
+        let text = SAVED_PLAN.as_str();
+        let mut bytes = text.as_bytes().to_vec();
+        for (at, byte) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let damaged = String::from_utf8_lossy(&bytes).into_owned();
+        let same = serde_json::from_str::<serde_json::Value>(&damaged).ok() == serde_json::from_str(text).ok();
+        match model::plan::read_plan(&damaged) {
+            // Blanks between members mean nothing, and `run` is not part of what is done.
+            Ok(plan) => prop_assert!(same || plan.digest == plan.computed_digest()),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    /// Text that is no plan at all.
+    #[test]
+    fn texts_that_are_no_plans_are_refused(text in ".*") {
+        prop_assert!(model::plan::read_plan(&text).is_err());
+    }
+}
+
+/// Every attribute that a resource of any kind can have is in the table of classes.
+#[test]
+fn every_attribute_has_a_class() {
+    let mut rich = spec(pool(Stage::Inference, Workload::Small));
+    rich.tags
+        .insert(CaseInsensitive::from("team"), "ml".to_owned());
+    let mut spot = pool(Stage::Inference, Workload::Small);
+    spot.priority = spot_priority(Eviction::Deallocate);
+    spot.security = model::spec::SecurityChoice::TrustedLaunch;
+    spot.zones = Zones::Listed(vec![1]);
+    spot.disks.data = vec![DataDisk {
+        size_gb: 64,
+        disk_type: DiskType::Premium,
+        lun: 0,
+    }];
+    rich.pools.insert("spot".to_owned(), spot);
+    let plan = good_plan(&rich, &empty());
+    let mut kinds = std::collections::BTreeSet::new();
+    for resource in plan.steps.iter().filter_map(|step| step.after.as_ref()) {
+        kinds.insert(resource.kind());
+        for path in resource.attributes().keys() {
+            assert!(
+                classify::class(resource.kind(), path).is_some(),
+                "{} has no class for `{path}`",
+                resource.kind()
+            );
+        }
+    }
+    assert_eq!(
+        kinds.len(),
+        ResourceKind::ALL.len(),
+        "the spec makes every kind"
+    );
+    let rule = serde_json::json!({"rules": {"ssh": {"priority": 100}}});
+    for path in attributes::flatten(&rule).keys() {
+        assert!(
+            classify::class(ResourceKind::NetworkSecurityGroup, path).is_some(),
+            "{path}"
+        );
+    }
+}
+
+/// Documents of resources read back, so that a saved plan loses nothing.
+#[test]
+fn resources_read_back() {
+    let plan = good_plan(&spec(pool(Stage::Training, Workload::Small)), &empty());
+    for resource in plan.steps.iter().filter_map(|step| step.after.as_ref()) {
+        let read = Resource::from_document(resource.kind(), resource.document())
+            .expect("documents read back");
+        assert_eq!(&read, resource);
+    }
+}

@@ -1,0 +1,163 @@
+//! Choices that stay.
+
+use model::{
+    resource::Properties,
+    spec::{SizeChoice, SizeConstraints, Stage, Workload, Zones},
+    units::SizeName,
+};
+
+use crate::support::{
+    actions, codes, empty, good_plan, live_stack, options, planned, planned_with, pool, spec, vm,
+};
+
+fn set_size(live: &mut model::live::Live, index: u32, size: &str) {
+    if let Some(Properties::VirtualMachine(vm)) = vm(live, index)
+        .resource
+        .as_mut()
+        .map(|resource| &mut resource.properties)
+    {
+        vm.size = SizeName::from(size);
+    }
+}
+
+#[test]
+fn a_live_size_that_still_satisfies_the_spec_stays() {
+    let spec = spec(pool(Stage::Training, Workload::Small));
+    let mut live = live_stack(&spec);
+    set_size(&mut live, 0, "Standard_E16as_v5");
+    let planned = planned(&spec, &live);
+    let plan = planned.plan.expect("a plan");
+    assert_eq!(actions(&plan), []);
+    assert_eq!(
+        plan.pools["train"].size,
+        SizeName::from("Standard_E16as_v5")
+    );
+    assert!(
+        codes(&planned.diagnostics).contains(&"SIZE006"),
+        "the better choice is a note"
+    );
+    assert!(planned.questions.is_empty(), "nothing needs to be asked");
+}
+
+#[test]
+fn reselect_takes_the_better_choice_and_needs_permission_to_stop() {
+    let spec = spec(pool(Stage::Training, Workload::Small));
+    let mut live = live_stack(&spec);
+    set_size(&mut live, 0, "Standard_E16as_v5");
+    let mut options = options();
+    options.reselect = true;
+    let planned = planned_with(&spec, model::catalog::Catalog::embedded(), &live, &options);
+    assert!(codes(&planned.diagnostics).contains(&"CHANGE001"));
+    options.permissions.allow_stop = true;
+    let planned = planned_with(&spec, model::catalog::Catalog::embedded(), &live, &options);
+    assert!(
+        !planned.diagnostics.has_errors(),
+        "{:?}",
+        planned.diagnostics
+    );
+    let plan = planned.plan.expect("a plan");
+    assert_eq!(
+        actions(&plan),
+        [(
+            "pool.train[0].vm".to_owned(),
+            model::plan::Action::StopUpdate
+        )]
+    );
+}
+
+#[test]
+fn a_live_size_that_the_spec_excludes_goes() {
+    let mut spec = spec(pool(Stage::Training, Workload::Small));
+    let live = live_stack(&spec);
+    if let Some(pool) = spec.pools.get_mut("train") {
+        pool.size = SizeChoice::Constrained(SizeConstraints {
+            family: vec!["M".to_owned()],
+            ..SizeConstraints::default()
+        });
+        pool.allow_stop = true;
+    }
+    let plan = good_plan(&spec, &live);
+    assert_eq!(plan.changes().count(), 1);
+    assert!(
+        plan.pools["train"].size.as_str().starts_with("Standard_M"),
+        "{}",
+        plan.pools["train"].size
+    );
+}
+
+#[test]
+fn nodes_keep_their_image_version_and_zone_and_new_ones_follow_the_size() {
+    let mut spec = spec(pool(Stage::Training, Workload::Small));
+    let mut live = live_stack(&spec);
+    set_size(&mut live, 0, "Standard_E16as_v5");
+    if let Some(Properties::VirtualMachine(vm)) = vm(&mut live, 0)
+        .resource
+        .as_mut()
+        .map(|resource| &mut resource.properties)
+    {
+        "24.01.01".clone_into(&mut vm.image.version);
+        vm.zones = vec!["2".to_owned()];
+        vm.os_disk.size_gb = 300;
+    }
+    if let Some(pool) = spec.pools.get_mut("train") {
+        pool.count = Some(2);
+    }
+    let plan = good_plan(&spec, &live);
+    assert_eq!(
+        actions(&plan),
+        [("pool.train[1].vm".to_owned(), model::plan::Action::Create)]
+    );
+    let Some(Properties::VirtualMachine(new)) = plan
+        .changes()
+        .next()
+        .and_then(|step| step.after.as_ref())
+        .map(|resource| &resource.properties)
+    else {
+        unreachable!("the step makes a VM");
+    };
+    assert_eq!(new.size, SizeName::from("Standard_E16as_v5"));
+    assert_eq!(
+        new.image.version, "25.06.18",
+        "new nodes get the newest version"
+    );
+}
+
+#[test]
+fn a_size_that_the_catalogue_does_not_know_stays_and_is_said() {
+    let spec = spec(pool(Stage::Training, Workload::Small));
+    let mut live = live_stack(&spec);
+    set_size(&mut live, 0, "Standard_Future_v9");
+    let planned = planned(&spec, &live);
+    assert!(
+        !planned.diagnostics.has_errors(),
+        "{:?}",
+        planned.diagnostics
+    );
+    assert!(codes(&planned.diagnostics).contains(&"SIZE007"));
+    let plan = planned.plan.expect("a plan");
+    assert_eq!(actions(&plan), []);
+    assert!(!plan.cost.complete, "its price is unknown");
+}
+
+#[test]
+fn listed_zones_are_taken_in_turn_and_stay() {
+    let mut pool = pool(Stage::Training, Workload::Small);
+    pool.count = Some(5);
+    pool.zones = Zones::Listed(vec![1, 2, 3]);
+    let spec = spec(pool);
+    let plan = good_plan(&spec, &empty());
+    let zones: Vec<String> = plan
+        .steps
+        .iter()
+        .filter_map(|step| {
+            step.after
+                .as_ref()?
+                .virtual_machine()?
+                .zones
+                .first()
+                .cloned()
+        })
+        .collect();
+    assert_eq!(zones, ["1", "2", "3", "1", "2"]);
+    assert_eq!(actions(&good_plan(&spec, &live_stack(&spec))), []);
+}

@@ -1,0 +1,266 @@
+//! Specs and live worlds for tests.
+
+use std::collections::BTreeMap;
+
+use model::{
+    catalog::Catalog,
+    diag::Diagnostics,
+    live::{Answer, Facts, Live, LiveResource, Mode, Owner, Power, Provisioning, State, UsageFact},
+    plan::{Action, Plan, SpecReference, Step},
+    resource::{Known, Properties, ResourceKind},
+    spec::{
+        Access, Capacity, Cidr, Disks, Grouping, Identity, ImageChoice, Network, OnPartial,
+        OperatingSystem, Orchestrator, Outbound, Pool, Priority, SecurityChoice, SizeChoice, Spec,
+        SshKeys, Stage, Via, Workload, Zones,
+    },
+    units::{Region, Span, Timestamp},
+};
+use tensorform_planner::{Input, Options, Planned, diff::Permissions, plan};
+
+pub(crate) const SUBSCRIPTION: &str = "11111111-1111-1111-1111-111111111111";
+
+/// A public key that nobody has the private part of.
+pub(crate) const KEY: &str =
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+
+pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
+    Pool {
+        stage,
+        workload,
+        model: None,
+        deadline: None,
+        count: None,
+        grouping: Grouping::Auto,
+        os: OperatingSystem::Linux,
+        size: SizeChoice::Auto,
+        fallback: Vec::new(),
+        capacity: Capacity {
+            wait: Span::from_seconds(0),
+            min_count: None,
+            on_partial: OnPartial::Keep,
+        },
+        image: ImageChoice::Auto,
+        priority: Priority::Regular,
+        zones: Zones::Auto,
+        orchestrator: Orchestrator::Manual,
+        scheduler: None,
+        containers: None,
+        disks: Disks::default(),
+        mounts: Vec::new(),
+        bootstrap: None,
+        checkpoint: None,
+        accelerated_networking: None,
+        security: SecurityChoice::Auto,
+        capacity_reservation: None,
+        allow_stop: false,
+        protect: false,
+    }
+}
+
+/// A stack with one pool `train` in eastus.
+pub(crate) fn spec(pool: Pool) -> Spec {
+    Spec {
+        name: "demo".to_owned(),
+        locations: vec![Region::new("eastus")],
+        resource_group: "rg-demo".to_owned(),
+        subscription: None,
+        tags: BTreeMap::new(),
+        ignore_tags: Vec::new(),
+        budget: None,
+        lifetime: None,
+        network: Network::Own {
+            address_space: Cidr {
+                first: 0x0a28_0000,
+                prefix: 16,
+            },
+            outbound: Outbound::Nat,
+        },
+        access: Access {
+            user: "azureuser".to_owned(),
+            ssh_keys: SshKeys::Generate,
+            via: Via::None,
+            ssh_from: Vec::new(),
+        },
+        identity: Identity::None,
+        pools: BTreeMap::from([("train".to_owned(), pool)]),
+    }
+}
+
+pub(crate) fn options() -> Options {
+    Options {
+        now: Timestamp::from_unix(1_796_040_000),
+        mode: Mode::Sandbox,
+        cloud: "public".to_owned(),
+        tool_version: "0.0.0".to_owned(),
+        spec: SpecReference {
+            digest: String::new(),
+            path: "tensorform.yaml".to_owned(),
+        },
+        ssh_keys: None,
+        destroy: false,
+        reselect: false,
+        permissions: Permissions::default(),
+    }
+}
+
+/// A world with nothing in it that answers every question: no restrictions, plenty of quota.
+pub(crate) fn empty() -> Live {
+    Live {
+        subscription: Some(SUBSCRIPTION.to_owned()),
+        facts: generous(),
+        ..Live::default()
+    }
+}
+
+/// Answers that refuse nothing.
+pub(crate) fn generous() -> Facts {
+    let mut facts = Facts::default();
+    let unknown = || "not asked in this test".to_owned();
+    for region in ["eastus", "westus2", "swedencentral", "southcentralus"].map(Region::new) {
+        facts
+            .sizes
+            .insert(region.clone(), Answer::Unknown { reason: unknown() });
+        let counters = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| UsageFact {
+                    name: (*name).to_owned(),
+                    display_name: (*name).to_owned(),
+                    limit: 1_000_000,
+                    used: 0,
+                })
+                .collect()
+        };
+        facts.compute_quota.insert(
+            region.clone(),
+            Answer::Known(counters(&["cores", "lowPriorityCores", "virtualMachines"])),
+        );
+        facts.network_quota.insert(
+            region,
+            Answer::Known(counters(&["IPv4StandardSkuPublicIpAddresses"])),
+        );
+    }
+    facts
+}
+
+/// Plans, answering questions about images with "unknown".
+pub(crate) fn planned_with(
+    spec: &Spec,
+    catalog: &Catalog,
+    live: &Live,
+    options: &Options,
+) -> Planned {
+    let mut live = live.clone();
+    loop {
+        let planned = plan(Input {
+            spec,
+            catalog,
+            live: &live,
+            options,
+        });
+        let open: Vec<_> = planned
+            .questions
+            .iter()
+            .filter(|question| !live.facts.has(question))
+            .cloned()
+            .collect();
+        if open.is_empty() {
+            return planned;
+        }
+        for question in open {
+            live.facts.set_unknown(question, "not asked in this test");
+        }
+    }
+}
+
+pub(crate) fn planned(spec: &Spec, live: &Live) -> Planned {
+    planned_with(spec, Catalog::embedded(), live, &options())
+}
+
+/// The plan, which must be sound and without errors.
+pub(crate) fn good_plan(spec: &Spec, live: &Live) -> Plan {
+    let planned = planned(spec, live);
+    assert!(
+        !planned.diagnostics.has_errors(),
+        "{:#?}",
+        planned.diagnostics
+    );
+    let plan = planned.plan.expect("a plan");
+    assert_eq!(plan.breaches(), Vec::<String>::new());
+    plan
+}
+
+/// What is live after a plan has been applied well.
+pub(crate) fn applied(plan: &Plan, before: &Live) -> Live {
+    let mut live = before.clone();
+    for step in &plan.steps {
+        live.resources.retain(|resource| resource.id != step.id);
+        live.resources
+            .extend(step.after.as_ref().map(|_| made(step)));
+    }
+    live
+}
+
+fn made(step: &Step) -> LiveResource {
+    let mut resource = step.after.clone().expect("a desired resource");
+    if let Properties::SshPublicKey(key) = &mut resource.properties {
+        key.public_key = Known::Value(KEY.to_owned());
+    }
+    if let Some(vm) = resource.virtual_machine_mut() {
+        vm.ssh_keys = Known::Value([KEY.to_owned()].into());
+        // A VM's answer names only the id of its interface.
+        vm.network.subnet = None;
+        vm.network.accelerated = None;
+    }
+    let is_vm = step.kind == ResourceKind::VirtualMachine;
+    LiveResource {
+        id: step.id.clone(),
+        arm_type: step.kind.arm_type().to_owned(),
+        owner: match step.id.parent() {
+            Some(parent) => Owner::Child {
+                of: parent,
+                address: Some(step.address.clone()),
+            },
+            None => Owner::Stack(step.address.clone()),
+        },
+        tags: resource.tags.clone(),
+        resource: Some(resource),
+        state: State {
+            provisioning: Provisioning::Succeeded,
+            power: is_vm.then_some(Power::Running),
+            agent_ready: is_vm.then_some(true),
+            message: None,
+            evicted: false,
+        },
+    }
+}
+
+/// A stack that is live and equal to its spec.
+pub(crate) fn live_stack(spec: &Spec) -> Live {
+    let live = empty();
+    applied(&good_plan(spec, &live), &live)
+}
+
+/// The live VM with this index.
+pub(crate) fn vm(live: &mut Live, index: u32) -> &mut LiveResource {
+    let address = model::address::Address::vm("train", index);
+    live.resources
+        .iter_mut()
+        .find(|resource| resource.address() == Some(&address))
+        .expect("a live VM")
+}
+
+/// Addresses and actions of the steps that write.
+pub(crate) fn actions(plan: &Plan) -> Vec<(String, Action)> {
+    plan.changes()
+        .map(|step| (step.address.to_string(), step.action))
+        .collect()
+}
+
+/// Codes of the findings, in order.
+pub(crate) fn codes(diagnostics: &Diagnostics) -> Vec<&'static str> {
+    diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code.as_str())
+        .collect()
+}

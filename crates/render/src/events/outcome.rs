@@ -1,0 +1,58 @@
+//! What came of an apply as a JSON document.
+
+use std::collections::BTreeMap;
+
+use model::{
+    address::Address,
+    plan::{Ending, Outcome, Plan, Step},
+};
+use serde_json::{Value, json};
+
+use super::FORMAT_VERSION;
+use crate::failure;
+
+/// One JSON document: every step that writes with how it ended, in the order of the plan.
+pub fn outcome_json(outcome: &Outcome, plan: &Plan, exit_code: u8, tool_version: &str) -> String {
+    let Outcome {
+        steps,
+        writes,
+        interrupted,
+    } = outcome;
+    let count = |is: fn(&Ending) -> bool| steps.iter().filter(|(_, _, ending)| is(ending)).count();
+    let planned: BTreeMap<&Address, &Step> = plan
+        .steps
+        .iter()
+        .map(|step| (&step.address, step))
+        .collect();
+    let documents: Vec<Value> = steps
+        .iter()
+        .map(|(address, action, ending)| {
+            let step = planned.get(address);
+            json!({
+                "address": address,
+                "action": action,
+                "type": step.map(|step| step.kind),
+                "id": step.map(|step| &step.id),
+                "ending": ending,
+            })
+        })
+        .collect();
+    failure::document(&json!({
+        "format_version": FORMAT_VERSION,
+        "tensorform_version": tool_version,
+        "stack": plan.stack,
+        "scope": plan.scope,
+        "plan_digest": plan.digest,
+        "exit_code": exit_code,
+        "reached": outcome.reached(),
+        "interrupted": interrupted,
+        "writes": writes,
+        "counts": {
+            "done": count(|ending| matches!(ending, Ending::Done)),
+            "failed": count(|ending| matches!(ending, Ending::Failed(_))),
+            "not_started": count(|ending| matches!(ending, Ending::Skipped { .. } | Ending::NotStarted)),
+        },
+        "steps": documents,
+        "diagnostics": plan.diagnostics,
+    }))
+}

@@ -1,0 +1,287 @@
+//! What came of an apply, and what to do next.
+
+use std::collections::BTreeMap;
+
+use model::{
+    address::Address,
+    live::Mode,
+    plan::{Action, Ending, Failure, Outcome},
+};
+
+use super::verbs;
+use crate::{
+    line::Line,
+    paper::Paper,
+    plan::ink,
+    ranges,
+    style::{Ink, Style},
+    table::{Column, Fit, Table},
+    words,
+};
+
+/// Different failures that are told; like ones count as one.
+const TOLD: usize = 10;
+
+/// Addresses named in one line.
+const NAMED: usize = 8;
+
+/// The run that an outcome is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunFacts<'a> {
+    /// The stack.
+    pub stack: &'a str,
+    /// The world it ran in.
+    pub mode: Mode,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// What was done, what failed and why, what was not started, and what to do next.
+pub fn summary(outcome: &Outcome, run: RunFacts<'_>, style: Style) -> String {
+    let mut paper = Paper::new(style);
+    done(&mut paper, outcome, style);
+    failed(&mut paper, outcome);
+    not_started(&mut paper, outcome, style);
+    paper.blank();
+    let (ink, sentence) = verdict(outcome, run);
+    paper.hanging(&Line::default(), &Line::inked(ink, sentence));
+    if let Some(next) = next(outcome) {
+        paper.paragraph(0, Ink::Plain, next);
+    }
+    paper.finish()
+}
+
+fn done(paper: &mut Paper, outcome: &Outcome, style: Style) {
+    let mut actions: BTreeMap<Action, Vec<&Address>> = BTreeMap::new();
+    for (address, action, ending) in &outcome.steps {
+        if *ending == Ending::Done {
+            actions.entry(*action).or_default().push(address);
+        }
+    }
+    let columns = [
+        Column::left("", Fit::Keep),
+        Column::right(""),
+        Column::left("", Fit::Wrap),
+    ];
+    let mut table = Table::new(columns, 2);
+    for (action, addresses) in actions {
+        let names = ranges::of(addresses.iter().copied());
+        table.row([
+            Line::inked(ink(action), verbs::done(action)),
+            Line::of(words::count(addresses.len())),
+            Line::of(words::listed(&names, NAMED)),
+        ]);
+    }
+    if !table.is_empty() {
+        paper.heading("Done");
+        paper.lines(&table.lines(style));
+    }
+}
+
+/// Failures with the same cause, in the order in which each first appears.
+struct Cause<'a> {
+    action: Action,
+    failure: &'a Failure,
+    addresses: Vec<&'a Address>,
+}
+
+impl Cause<'_> {
+    fn is(&self, action: Action, failure: &Failure) -> bool {
+        let cause = |failure: &Failure| {
+            let Failure {
+                code,
+                message,
+                kind,
+                help,
+                status,
+                request_id: _,
+                correlation_id: _,
+                left_behind,
+            } = failure.clone();
+            (code, message, kind, help, status, left_behind)
+        };
+        self.action == action && cause(self.failure) == cause(failure)
+    }
+}
+
+fn causes(outcome: &Outcome) -> Vec<Cause<'_>> {
+    let mut causes: Vec<Cause<'_>> = Vec::new();
+    for (address, action, ending) in &outcome.steps {
+        let Ending::Failed(failure) = ending else {
+            continue;
+        };
+        match causes.iter_mut().find(|cause| cause.is(*action, failure)) {
+            Some(cause) => cause.addresses.push(address),
+            None => causes.push(Cause {
+                action: *action,
+                failure,
+                addresses: vec![address],
+            }),
+        }
+    }
+    causes
+}
+
+fn failed(paper: &mut Paper, outcome: &Outcome) {
+    let causes = causes(outcome);
+    if causes.is_empty() {
+        return;
+    }
+    paper.heading("Failed");
+    for (position, cause) in causes.iter().take(TOLD).enumerate() {
+        if position > 0 {
+            paper.blank();
+        }
+        tell(paper, cause);
+    }
+    if causes.len() > TOLD {
+        paper.blank();
+        let more = words::counted(causes.len() - TOLD, "other failure", "other failures");
+        paper.paragraph(2, Ink::Faint, &format!("{more}: the journal has them all"));
+    }
+}
+
+fn tell(paper: &mut Paper, cause: &Cause<'_>) {
+    let Failure {
+        code,
+        message,
+        kind,
+        help,
+        status,
+        request_id,
+        correlation_id,
+        left_behind,
+    } = cause.failure;
+    let names = ranges::of(cause.addresses.iter().copied());
+    let mut head = Line::inked(Ink::Accent, words::listed(&names, NAMED));
+    if cause.addresses.len() > 1 {
+        head.push(
+            Ink::Plain,
+            format!(" ({} resources)", words::count(cause.addresses.len())),
+        );
+    }
+    head.push(Ink::Plain, format!(", to {}", verbs::to_do(cause.action)));
+    paper.hanging(&Line::of("  "), &head);
+    let mut facts: Vec<String> = Vec::new();
+    if !kind.is_empty() {
+        facts.push(kind.clone());
+    }
+    facts.extend(status.map(|status| format!("HTTP {status}")));
+    let mut title = Line::inked(Ink::Bad, code);
+    if !facts.is_empty() {
+        title.push(Ink::Plain, format!(" ({})", facts.join(", ")));
+    }
+    paper.hanging(&Line::of("    "), &title);
+    paper.paragraph(4, Ink::Plain, message);
+    for (name, id) in [("request", request_id), ("correlation", correlation_id)] {
+        if let Some(id) = id {
+            let label = Line::inked(Ink::Faint, format!("    {name} id "));
+            paper.hanging(&label, &Line::of(id));
+        }
+    }
+    if cause.addresses.len() > 1 {
+        let others = words::count(cause.addresses.len() - 1);
+        paper.paragraph(
+            4,
+            Ink::Faint,
+            &format!("ids of the {others} others: in the journal"),
+        );
+    }
+    if *left_behind {
+        let sentence =
+            "it exists in Azure although this failed; the next plan sees it and puts it right";
+        paper.paragraph(4, Ink::Caution, sentence);
+    }
+    for line in help.iter().flat_map(|help| help.lines()) {
+        paper.hanging(&Line::inked(Ink::Accent, "    help: "), &Line::of(line));
+    }
+}
+
+fn not_started(paper: &mut Paper, outcome: &Outcome, style: Style) {
+    let mut reasons: Vec<(Option<&Address>, Vec<&Address>)> = Vec::new();
+    for (address, _, ending) in &outcome.steps {
+        let because = match ending {
+            Ending::Skipped { because } => Some(because),
+            Ending::NotStarted => None,
+            Ending::Done | Ending::Failed(_) => continue,
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == because) {
+            Some((_, addresses)) => addresses.push(address),
+            None => reasons.push((because, vec![address])),
+        }
+    }
+    if reasons.is_empty() {
+        return;
+    }
+    let mut table = Table::new([Column::right(""), Column::left("", Fit::Wrap)], 2);
+    for (because, addresses) in reasons.iter().take(TOLD) {
+        let names = ranges::of(addresses.iter().copied());
+        let why = match because {
+            Some(because) => format!("  # because {because} failed"),
+            None => "  # because the run was interrupted".to_owned(),
+        };
+        table.row([
+            Line::of(words::count(addresses.len())),
+            Line::of(words::listed(&names, NAMED)).then(Ink::Faint, why),
+        ]);
+    }
+    paper.heading("Not started");
+    paper.lines(&table.lines(style));
+    if reasons.len() > TOLD {
+        let rest: usize = reasons
+            .iter()
+            .skip(TOLD)
+            .map(|(_, addresses)| addresses.len())
+            .sum();
+        paper.paragraph(2, Ink::Faint, &format!("and {} more", words::count(rest)));
+    }
+}
+
+fn verdict(outcome: &Outcome, run: RunFacts<'_>) -> (Ink, String) {
+    let place = match run.mode {
+        Mode::Sandbox => " in the sandbox (nothing reached Azure)",
+        Mode::Azure => "",
+        Mode::Offline => " offline",
+    };
+    let time = words::seconds(run.seconds);
+    let stack = run.stack;
+    if outcome.reached() {
+        let sentence = match outcome.steps.len() {
+            0 => format!("Nothing to do: {stack} is as planned{place}."),
+            steps => format!(
+                "Applied: {stack} is as planned{place}; {} in {time}.",
+                words::counted(steps, "change", "changes")
+            ),
+        };
+        return (Ink::Good, sentence);
+    }
+    if outcome.interrupted {
+        let sentence = if outcome.writes > 0 {
+            format!("Interrupted after {time}: {stack} is as far as listed above{place}.")
+        } else {
+            format!("Interrupted after {time}: nothing was written{place}.")
+        };
+        return (Ink::Caution, sentence);
+    }
+    let sentence = if outcome.writes > 0 {
+        format!(
+            "Not reached: something was written{place} and {stack} is not as planned (exit code 3)."
+        )
+    } else {
+        format!("Failed: nothing was written{place} (exit code 1).")
+    };
+    (Ink::Bad, sentence)
+}
+
+fn next(outcome: &Outcome) -> Option<&'static str> {
+    if outcome.reached() {
+        return None;
+    }
+    if outcome.writes > 0 {
+        Some(
+            "Run `tensorform plan` to see what is left, then `tensorform apply`: it goes on from what exists, and nothing has to be cleaned up by hand.",
+        )
+    } else {
+        Some("Put right what is said above, then run `tensorform apply` again.")
+    }
+}

@@ -1,0 +1,271 @@
+//! A line of text in pieces of different ink.
+//!
+//! Everything that is printed passes through [`Line`], so that text of others (names, answers
+//! of Azure) can neither move the cursor nor break a line.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::style::{Ink, Style};
+
+/// Stands for what was cut off.
+const CUT: &str = "…";
+
+/// One line, without its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line(Vec<Piece>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    ink: Ink,
+    text: String,
+}
+
+/// Text without anything that moves the cursor, changes its colour or its direction: line
+/// ends and tabs become blanks, other control characters `�`.
+pub fn clean(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .chars()
+        .map(|character| match character {
+            '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}' => ' ',
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+                '\u{fffd}'
+            }
+            control if control.is_control() => '\u{fffd}',
+            other => other,
+        })
+        .collect()
+}
+
+/// Columns that text takes on a terminal.
+pub fn width(text: &str) -> usize {
+    text.width()
+}
+
+impl Line {
+    /// Of plain text.
+    pub fn of(text: impl AsRef<str>) -> Self {
+        Self::default().then(Ink::Plain, text)
+    }
+
+    /// Of text in one ink.
+    pub fn inked(ink: Ink, text: impl AsRef<str>) -> Self {
+        Self::default().then(ink, text)
+    }
+
+    /// With one more piece.
+    pub fn then(mut self, ink: Ink, text: impl AsRef<str>) -> Self {
+        self.push(ink, text);
+        self
+    }
+
+    /// Adds a piece.
+    pub fn push(&mut self, ink: Ink, text: impl AsRef<str>) {
+        self.add(ink, &clean(text.as_ref()));
+    }
+
+    /// Adds all pieces of another line.
+    pub fn append(&mut self, other: &Self) {
+        for piece in &other.0 {
+            self.add(piece.ink, &piece.text);
+        }
+    }
+
+    fn add(&mut self, ink: Ink, clean: &str) {
+        match self.0.last_mut() {
+            Some(last) if last.ink == ink => last.text.push_str(clean),
+            Some(_) | None if clean.is_empty() => {}
+            Some(_) | None => self.0.push(Piece {
+                ink,
+                text: clean.to_owned(),
+            }),
+        }
+    }
+
+    /// This line after some blanks.
+    pub fn indented(&self, blanks: usize) -> Self {
+        let mut line = Self::of(" ".repeat(blanks));
+        line.append(self);
+        line
+    }
+
+    /// Whether there is nothing to see.
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|piece| piece.text.trim().is_empty())
+    }
+
+    /// The text without ink.
+    pub fn text(&self) -> String {
+        self.0.iter().map(|piece| piece.text.as_str()).collect()
+    }
+
+    /// Columns that the line takes.
+    pub fn width(&self) -> usize {
+        width(&self.text())
+    }
+
+    /// The line as it is printed, without blanks at its end and without a line feed.
+    pub fn draw(&self, style: Style) -> String {
+        let mut pieces: Vec<(Ink, &str)> = self
+            .0
+            .iter()
+            .map(|piece| (piece.ink, piece.text.as_str()))
+            .collect();
+        while let Some((ink, text)) = pieces.pop() {
+            let trimmed = text.trim_end_matches(' ');
+            if !trimmed.is_empty() {
+                pieces.push((ink, trimmed));
+                break;
+            }
+        }
+        pieces
+            .into_iter()
+            .map(|(ink, text)| ink.paint(text, style))
+            .collect()
+    }
+
+    /// The line, or its beginning and `…` where it takes more than `most` columns.
+    pub fn cut(&self, most: usize) -> Self {
+        if self.width() <= most {
+            return self.clone();
+        }
+        let mut line = Self::default();
+        let mut text = String::new();
+        'pieces: for piece in &self.0 {
+            for character in piece.text.chars() {
+                text.push(character);
+                if width(&text) >= most {
+                    break 'pieces;
+                }
+                line.add(piece.ink, character.encode_utf8(&mut [0; 4]));
+            }
+        }
+        if most > 0 {
+            let ink = line.0.last().map_or(Ink::Plain, |piece| piece.ink);
+            line.add(ink, CUT);
+        }
+        line
+    }
+
+    /// The line broken at blanks, and between wide characters, into lines of at most `most`
+    /// columns, each behind the blanks that the line begins with. A word that is longer stays
+    /// whole, so that ids can be copied.
+    pub fn wrap(&self, most: usize) -> Vec<Self> {
+        let indent = self.leading_blanks(most);
+        let parts = self.broken(most - indent);
+        if indent == 0 {
+            return parts;
+        }
+        parts.iter().map(|part| part.indented(indent)).collect()
+    }
+
+    /// As [`Self::wrap`], but words that are longer than `most` columns are broken too.
+    pub fn wrap_hard(&self, most: usize) -> Vec<Self> {
+        let indent = self.leading_blanks(most);
+        let parts = self.broken(most - indent).into_iter();
+        parts
+            .flat_map(|part| part.chop(most - indent))
+            .map(|part| part.indented(indent))
+            .collect()
+    }
+
+    /// Blanks before the first word, as long as they leave room for words.
+    fn leading_blanks(&self, most: usize) -> usize {
+        let text = self.text();
+        let blanks = text.len() - text.trim_start_matches(' ').len();
+        if blanks < most / 2 { blanks } else { 0 }
+    }
+
+    fn broken(&self, most: usize) -> Vec<Self> {
+        let mut lines = vec![Self::default()];
+        let mut filled = 0;
+        let mut blanks = 0;
+        for word in self.words() {
+            let columns = word.line.width();
+            let breaks =
+                filled > 0 && filled + blanks + columns > most && (blanks > 0 || word.may_break);
+            if breaks {
+                lines.push(Self::default());
+                filled = 0;
+            } else if filled > 0 {
+                filled += blanks;
+                if let Some(line) = lines.last_mut() {
+                    line.add(word.ink(), &" ".repeat(blanks));
+                }
+            }
+            filled += columns;
+            blanks = word.blanks;
+            if let Some(line) = lines.last_mut() {
+                line.append(&word.line);
+            }
+        }
+        lines
+    }
+
+    fn chop(self, most: usize) -> Vec<Self> {
+        if self.width() <= most {
+            return vec![self];
+        }
+        let mut lines = vec![Self::default()];
+        let mut text = String::new();
+        for piece in &self.0 {
+            for character in piece.text.chars() {
+                let length = text.len();
+                text.push(character);
+                if length > 0 && width(&text) > most {
+                    lines.push(Self::default());
+                    text.drain(..length);
+                }
+                if let Some(line) = lines.last_mut() {
+                    line.add(piece.ink, character.encode_utf8(&mut [0; 4]));
+                }
+            }
+        }
+        lines
+    }
+
+    /// The words, each with the blanks after it.
+    fn words(&self) -> Vec<Word> {
+        let mut words: Vec<Word> = Vec::new();
+        for piece in &self.0 {
+            for character in piece.text.chars() {
+                if character == ' ' {
+                    if let Some(word) = words.last_mut() {
+                        word.blanks += 1;
+                    }
+                    continue;
+                }
+                let columns = character.width().unwrap_or(0);
+                let wide = columns > 1;
+                let continues = words.last().is_some_and(|word| {
+                    word.blanks == 0 && (columns == 0 || (!wide && !word.wide))
+                });
+                if !continues {
+                    let may_break = wide || words.last().is_some_and(|word| word.wide);
+                    words.push(Word {
+                        line: Self::default(),
+                        blanks: 0,
+                        wide,
+                        may_break,
+                    });
+                }
+                if let Some(word) = words.last_mut() {
+                    word.line.add(piece.ink, character.encode_utf8(&mut [0; 4]));
+                }
+            }
+        }
+        words
+    }
+}
+
+struct Word {
+    line: Line,
+    blanks: usize,
+    wide: bool,
+    may_break: bool,
+}
+
+impl Word {
+    fn ink(&self) -> Ink {
+        self.line.0.first().map_or(Ink::Plain, |piece| piece.ink)
+    }
+}

@@ -1,0 +1,234 @@
+//! What a resource is, in a few words, and what a step does with it.
+
+use std::collections::BTreeSet;
+
+use model::{
+    plan::{Action, Operation, ReasonCode, Step},
+    resource::{Disk, OsDisk, Properties, Resource, SecurityRule, VirtualMachine, VmPriority},
+    spec::DiskType,
+};
+
+use crate::{style::Ink, words};
+
+/// The resource in a few words, without its name.
+pub(super) fn of(resource: &Resource) -> String {
+    match &resource.properties {
+        Properties::ResourceGroup(group) => format!("resource group in {}", group.location),
+        Properties::VirtualNetwork(network) => {
+            let blocks: Vec<&str> = network.address_space.iter().map(String::as_str).collect();
+            format!("virtual network {}", blocks.join(", "))
+        }
+        Properties::Subnet(subnet) => format!("subnet {}", subnet.address_prefix),
+        Properties::NetworkSecurityGroup(group) => match group.rules.len() {
+            0 => "network security group without rules of its own".to_owned(),
+            rules => format!(
+                "network security group, {}",
+                words::counted(rules, "rule", "rules")
+            ),
+        },
+        Properties::PublicIpAddress(address) => {
+            format!(
+                "public IP address, {}, {}",
+                address.sku,
+                address.allocation.key()
+            )
+        }
+        Properties::NatGateway(gateway) => {
+            let addresses = words::counted(gateway.public_ips.len(), "address", "addresses");
+            format!("NAT gateway, {addresses}")
+        }
+        Properties::SshPublicKey(_) => "SSH public key".to_owned(),
+        Properties::Disk(disk) => {
+            let Disk {
+                location: _,
+                zones: _,
+                disk_type,
+                size_gb,
+            } = disk;
+            format!(
+                "disk, {} GiB {}",
+                words::count(*size_gb),
+                disk_words(*disk_type)
+            )
+        }
+        Properties::VirtualMachine(vm) => match &vm.priority {
+            VmPriority::Regular => format!("VM {}", vm.size),
+            VmPriority::Spot { .. } => format!("spot VM {}", vm.size),
+        },
+    }
+}
+
+/// What else a resource that is made comes with, a line each: the disks of a VM, and the
+/// rules of a security group, since who gets in is never hidden in a count.
+pub(super) fn parts(resource: &Resource) -> Vec<String> {
+    match &resource.properties {
+        Properties::VirtualMachine(vm) => vec![disks(vm)],
+        Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
+        Properties::ResourceGroup(_)
+        | Properties::VirtualNetwork(_)
+        | Properties::Subnet(_)
+        | Properties::PublicIpAddress(_)
+        | Properties::NatGateway(_)
+        | Properties::SshPublicKey(_)
+        | Properties::Disk(_) => Vec::new(),
+    }
+}
+
+fn disks(vm: &VirtualMachine) -> String {
+    let OsDisk {
+        name: _,
+        size_gb,
+        disk_type,
+        delete_with_vm: _,
+    } = &vm.os_disk;
+    let os = format!(
+        "OS disk {} GiB {}",
+        words::count(*size_gb),
+        disk_words(*disk_type)
+    );
+    match vm.data_disks.len() {
+        0 => os,
+        data => format!("{os}, {}", words::counted(data, "data disk", "data disks")),
+    }
+}
+
+fn rule((name, rule): (&String, &SecurityRule)) -> String {
+    let SecurityRule {
+        priority,
+        direction,
+        access,
+        protocol,
+        sources,
+        ports,
+    } = rule;
+    let all = |items: &BTreeSet<String>| {
+        items
+            .iter()
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    format!(
+        "rule {name}: {} {} {protocol} to port {} from {}, priority {priority}",
+        access.key(),
+        direction.key(),
+        all(ports),
+        all(sources),
+    )
+}
+
+fn disk_words(disk_type: DiskType) -> &'static str {
+    match disk_type {
+        DiskType::Premium => "Premium SSD",
+        DiskType::PremiumV2 => "Premium SSD v2",
+        DiskType::StandardSsd => "Standard SSD",
+        DiskType::StandardHdd => "Standard HDD",
+        DiskType::Ultra => "Ultra Disk",
+    }
+}
+
+/// The zones of a resource.
+pub(super) fn zones(resource: &Resource) -> &[String] {
+    match &resource.properties {
+        Properties::Disk(disk) => &disk.zones,
+        Properties::VirtualMachine(vm) => &vm.zones,
+        Properties::ResourceGroup(_)
+        | Properties::VirtualNetwork(_)
+        | Properties::Subnet(_)
+        | Properties::NetworkSecurityGroup(_)
+        | Properties::PublicIpAddress(_)
+        | Properties::NatGateway(_)
+        | Properties::SshPublicKey(_) => &[],
+    }
+}
+
+/// What a step does, in a few words.
+pub(super) fn phrase(step: &Step) -> String {
+    let resource = step.after.as_ref().or(step.before.as_ref());
+    let essence = resource.map_or_else(|| step.kind.collection().to_owned(), of);
+    let does = |operation: &Operation| step.operations.contains(operation);
+    match step.action {
+        Action::NoOp => "unchanged".to_owned(),
+        Action::Create if does(&Operation::AwaitGone) => {
+            format!("create {essence}, once the one being deleted is gone")
+        }
+        Action::Create => format!("create {essence}"),
+        Action::Update => "update in place".to_owned(),
+        Action::RestartUpdate => "update in place with a restart".to_owned(),
+        Action::StopUpdate if does(&Operation::Start) => {
+            "deallocate, update, start again".to_owned()
+        }
+        Action::StopUpdate => "deallocate, update".to_owned(),
+        Action::Replace if creates_first(step) => {
+            format!("create {essence}, then delete the old one")
+        }
+        Action::Replace => format!("delete, then create {essence}"),
+        Action::Repair => format!("repair: {}", calls(&step.operations)),
+        Action::Start => calls(&step.operations),
+        Action::Delete => format!("delete {essence}"),
+    }
+}
+
+/// Whether a replacement makes the new resource before it deletes the old one.
+pub(super) fn creates_first(step: &Step) -> bool {
+    let position = |wanted: &Operation| {
+        step.operations
+            .iter()
+            .position(|operation| operation == wanted)
+    };
+    match (position(&Operation::Create), position(&Operation::Delete)) {
+        (Some(create), Some(delete)) => create < delete,
+        (_, _) => false,
+    }
+}
+
+fn calls(operations: &[Operation]) -> String {
+    let words: Vec<&str> = operations
+        .iter()
+        .map(|operation| match operation {
+            Operation::Create => "create again",
+            Operation::Put => "write again",
+            Operation::Patch { .. } => "update",
+            Operation::MergeTags { .. } => "set tags",
+            Operation::Settle => "wait for the write under way",
+            Operation::AwaitGone => "wait until it is gone",
+            Operation::Deallocate => "deallocate",
+            Operation::Start => "start",
+            Operation::Reapply => "reapply",
+            Operation::Delete => "delete",
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// Why, where the action alone does not say it.
+pub(super) fn reason(code: ReasonCode) -> Option<&'static str> {
+    match code {
+        ReasonCode::Equal | ReasonCode::Absent | ReasonCode::Differs | ReasonCode::Destroy => None,
+        ReasonCode::NotInSpec => Some("not in the spec any more"),
+        ReasonCode::FailedWithoutHardware => Some("its creation failed before it got hardware"),
+        ReasonCode::FailedRunning => Some("it runs, but its last operation failed"),
+        ReasonCode::HalfMade => Some("a write to it has not ended"),
+        ReasonCode::Evicted => Some("Azure took its spot capacity back"),
+        ReasonCode::Deallocated => Some("deallocated, and not by `tensorform stop`"),
+    }
+}
+
+/// The symbol of a step; a replacement that creates first has its own.
+pub(super) fn symbol(step: &Step) -> &'static str {
+    if step.action == Action::Replace && creates_first(step) {
+        "+/-"
+    } else {
+        step.action.symbol()
+    }
+}
+
+/// The ink of an action.
+pub(crate) fn ink(action: Action) -> Ink {
+    match action {
+        Action::NoOp => Ink::Faint,
+        Action::Create => Ink::Good,
+        Action::Update | Action::RestartUpdate | Action::Repair | Action::Start => Ink::Caution,
+        Action::StopUpdate | Action::Replace | Action::Delete => Ink::Bad,
+    }
+}

@@ -1,0 +1,350 @@
+//! The decisions for each pool and what speaks for them.
+
+use model::{
+    address::Address,
+    plan::{Candidate, Cost, Memory, Parallelism, Plan, PoolPlan, Throughput, Verdict},
+    units::Micros,
+};
+
+use crate::{
+    line::Line,
+    paper::Paper,
+    style::{Ink, Style},
+    table::{Column, Fit, Table},
+    words,
+};
+
+/// Sizes shown beside the chosen one.
+const RUNNERS_UP: usize = 3;
+
+/// Rejected sizes shown: those that the fewest rules reject.
+const NEAR_MISSES: usize = 3;
+
+/// The currency of the catalogue's prices, which candidates have where there is no cost.
+const CURRENCY: &str = "USD";
+
+/// Columns of the labels, so that a pool's parts stand below each other.
+const LABEL: usize = 9;
+
+pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
+    for (position, (name, pool)) in plan.pools.iter().enumerate() {
+        if position > 0 {
+            paper.blank();
+        }
+        paper.hanging(&Line::of("  "), &head(name, pool, &plan.cost));
+        paper.lines(&facts(pool).lines(style));
+        paper.lines(&candidates(name, pool, &plan.cost.currency).lines(style));
+    }
+}
+
+/// The whole decision for one pool, with every size that was considered.
+pub(crate) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, style: Style) {
+    paper.hanging(&Line::of("  "), &title(name, pool));
+    paper.lines(&facts(pool).lines(style));
+    let (kept, rejected) = (kept(pool), rejected(pool));
+    let table = candidate_table(&kept, &rejected, kept.len(), rejected.len(), CURRENCY);
+    paper.lines(&table.lines(style));
+}
+
+fn title(name: &str, pool: &PoolPlan) -> Line {
+    Line::inked(Ink::Strong, name).then(
+        Ink::Plain,
+        format!("  {} × {}", words::count(pool.count), pool.size),
+    )
+}
+
+fn head(name: &str, pool: &PoolPlan, cost: &Cost) -> Line {
+    let line = title(name, pool);
+    match hourly(name, cost) {
+        Hourly::Known(amount) => {
+            line.then(Ink::Plain, format!(", {amount} {}/hour", cost.currency))
+        }
+        Hourly::AtLeast(amount) => line.then(Ink::Plain, ", ").then(
+            Ink::Caution,
+            format!("at least {amount} {}/hour", cost.currency),
+        ),
+        Hourly::Unknown => line
+            .then(Ink::Plain, ", ")
+            .then(Ink::Caution, "price unknown"),
+    }
+}
+
+enum Hourly {
+    Known(Micros),
+    AtLeast(Micros),
+    Unknown,
+}
+
+/// What the lines of a pool add up to.
+fn hourly(name: &str, cost: &Cost) -> Hourly {
+    let of_pool = |address: &str| {
+        address
+            .parse::<Address>()
+            .is_ok_and(|address| address.pool_name() == Some(name))
+    };
+    let amounts: Vec<Option<Micros>> = cost
+        .lines
+        .iter()
+        .filter(|line| of_pool(&line.address))
+        .map(|line| line.hourly_micros.filter(|_| line.known))
+        .collect();
+    let known: Vec<Micros> = amounts.iter().copied().flatten().collect();
+    let sum = known
+        .iter()
+        .copied()
+        .fold(Micros::default(), Micros::saturating_add);
+    if known.is_empty() {
+        Hourly::Unknown
+    } else if known.len() < amounts.len() {
+        Hourly::AtLeast(sum)
+    } else {
+        Hourly::Known(sum)
+    }
+}
+
+fn label(text: &str) -> Line {
+    Line::inked(Ink::Faint, format!("{text:<LABEL$}"))
+}
+
+fn facts(pool: &PoolPlan) -> Table {
+    let PoolPlan {
+        size: _,
+        count: _,
+        image,
+        priority,
+        zones,
+        placement,
+        grouping,
+        orchestrator,
+        memory,
+        throughput,
+        parallelism,
+        rules,
+        why,
+        candidates: _,
+    } = pool;
+    let mut table = Table::new(
+        [Column::left("", Fit::Keep), Column::left("", Fit::Wrap)],
+        4,
+    );
+    let mut row = |name: &str, value: String| table.row([label(name), Line::of(value)]);
+    row("image", format!("{} ({})", image.urn, image.kind));
+    let mut capacity = vec![priority.clone()];
+    capacity.push(match zones.as_slice() {
+        [] => "no zones".to_owned(),
+        [zone] => format!("zone {zone}"),
+        several => format!("zones {}", several.join(", ")),
+    });
+    if placement != "none" {
+        capacity.push(placement.replace('_', " "));
+    }
+    row("capacity", capacity.join(", "));
+    let grouping = match grouping.as_str() {
+        "vms" => "single VMs".to_owned(),
+        other => other.replace('_', " "),
+    };
+    row(
+        "runs as",
+        format!("{grouping}, orchestrator {orchestrator}"),
+    );
+    if let Some(memory) = memory {
+        row("memory", memory_need(memory));
+        row("", memory_terms(memory));
+    }
+    if let Some(parallelism) = parallelism {
+        row("split", parallelism_words(parallelism));
+    }
+    if let Some(throughput) = throughput {
+        row("speed", throughput_words(throughput));
+    }
+    for (position, sentence) in why.iter().enumerate() {
+        row(if position == 0 { "why" } else { "" }, sentence.clone());
+    }
+    if !rules.is_empty() {
+        row("article", format!("rows {}", rules.join(", ")));
+    }
+    table
+}
+
+fn memory_need(memory: &Memory) -> String {
+    let gigabytes =
+        |bytes: &Option<u64>| bytes.map_or_else(|| words::UNKNOWN.to_owned(), words::gigabytes);
+    let gpus = |gpus: &Option<u32>| gpus.map_or_else(|| words::UNKNOWN.to_owned(), words::count);
+    format!(
+        "{} of {} usable GB on each GPU; GPUs at least {}, recommended {}",
+        gigabytes(&memory.per_gpu_bytes),
+        gigabytes(&memory.usable_per_gpu_bytes),
+        gpus(&memory.gpus_minimum),
+        gpus(&memory.gpus_recommended),
+    )
+}
+
+/// What the need is made of, and what is not known of it.
+fn memory_terms(memory: &Memory) -> String {
+    let Memory {
+        per_gpu_bytes: _,
+        usable_per_gpu_bytes: _,
+        weights_bytes,
+        gradients_bytes,
+        optimizer_bytes,
+        activations_bytes,
+        kv_cache_bytes,
+        overhead_bytes,
+        gpus_minimum: _,
+        gpus_recommended: _,
+    } = memory;
+    let terms = [
+        ("weights", weights_bytes),
+        ("gradients", gradients_bytes),
+        ("optimizer", optimizer_bytes),
+        ("activations", activations_bytes),
+        ("KV cache", kv_cache_bytes),
+        ("overhead", overhead_bytes),
+    ];
+    let known: Vec<String> = terms
+        .iter()
+        .filter_map(|(name, bytes)| Some(format!("{name} {}", words::gigabytes((**bytes)?))))
+        .collect();
+    let missing: Vec<&str> = terms
+        .iter()
+        .filter(|(_, bytes)| bytes.is_none())
+        .map(|(name, _)| *name)
+        .collect();
+    let mut parts = Vec::new();
+    if !known.is_empty() {
+        parts.push(known.join(" + "));
+    }
+    if !missing.is_empty() {
+        parts.push(format!("not in this sum: {}", missing.join(", ")));
+    }
+    parts.join("; ")
+}
+
+fn parallelism_words(parallelism: &Parallelism) -> String {
+    let Parallelism {
+        tensor,
+        pipeline,
+        data,
+        strategy,
+    } = parallelism;
+    format!("tensor {tensor} × pipeline {pipeline} × data {data}, {strategy}")
+}
+
+fn throughput_words(throughput: &Throughput) -> String {
+    let Throughput {
+        flops_per_token: _,
+        mfu,
+        tokens_per_second_per_gpu,
+        gpu_hours,
+        seconds,
+    } = throughput;
+    let duration = if seconds.is_finite() {
+        words::seconds(*seconds)
+    } else {
+        words::UNKNOWN.to_owned()
+    };
+    format!(
+        "{} tokens/s on each GPU at {}% of its peak; {} GPU hours, {duration} in all",
+        words::float(*tokens_per_second_per_gpu, 0),
+        words::float(mfu * 100.0, 0),
+        words::float(*gpu_hours, 0),
+    )
+}
+
+/// The next best sizes and the near misses, and how many more there are.
+fn candidates(name: &str, pool: &PoolPlan, currency: &str) -> Table {
+    let (kept, rejected) = (kept(pool), rejected(pool));
+    let mut table = candidate_table(&kept, &rejected, RUNNERS_UP, NEAR_MISSES, currency);
+    let more = [
+        (kept.len().saturating_sub(RUNNERS_UP), "more would do"),
+        (rejected.len().saturating_sub(NEAR_MISSES), "more rejected"),
+    ];
+    let more: Vec<String> = more
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", words::count(*count)))
+        .collect();
+    if !more.is_empty() {
+        let line = format!("{}: `tensorform explain {name}`", more.join(", "));
+        table.across(label("").then(Ink::Plain, "  ").then(Ink::Faint, line));
+    }
+    table
+}
+
+fn candidate_table(
+    kept: &[&Candidate],
+    rejected: &[&Candidate],
+    most_kept: usize,
+    most_rejected: usize,
+    currency: &str,
+) -> Table {
+    let columns = [
+        Column::left("", Fit::Keep),
+        Column::left("", Fit::Keep),
+        Column::decimal(""),
+        Column::left("", Fit::Keep),
+        Column::left("", Fit::Wrap),
+    ];
+    let mut table = Table::new(columns, 4);
+    let groups = [
+        ("next best", kept.iter().take(most_kept)),
+        ("rejected", rejected.iter().take(most_rejected)),
+    ];
+    for (heading, shown) in groups {
+        for (position, candidate) in shown.enumerate() {
+            let heading = if position == 0 { heading } else { "" };
+            table.row(cells(heading, candidate, currency));
+        }
+    }
+    table
+}
+
+/// Sizes that would do, beside the chosen one, the best first.
+fn kept(pool: &PoolPlan) -> Vec<&Candidate> {
+    let mut kept: Vec<&Candidate> = of(pool, Verdict::Kept)
+        .filter(|candidate| candidate.size != pool.size)
+        .collect();
+    kept.sort_by_key(|candidate| candidate.rank.unwrap_or(u32::MAX));
+    kept
+}
+
+/// Rejected sizes, those that the fewest rules reject first.
+fn rejected(pool: &PoolPlan) -> Vec<&Candidate> {
+    let mut rejected: Vec<&Candidate> = of(pool, Verdict::Rejected).collect();
+    rejected.sort_by_key(|candidate| candidate.reasons.len());
+    rejected
+}
+
+fn of(pool: &PoolPlan, verdict: Verdict) -> impl Iterator<Item = &Candidate> {
+    pool.candidates
+        .iter()
+        .filter(move |candidate| candidate.verdict == verdict)
+}
+
+fn cells(heading: &str, candidate: &Candidate, currency: &str) -> Vec<Line> {
+    let Candidate {
+        size,
+        verdict: _,
+        rank: _,
+        reasons,
+        hourly_micros,
+    } = candidate;
+    let reasons: Vec<&str> = reasons
+        .iter()
+        .map(|reason| reason.message.as_str())
+        .collect();
+    let (amount, unit) = match hourly_micros {
+        Some(amount) => (
+            Line::of(amount.to_string()),
+            Line::inked(Ink::Faint, format!("{currency}/h")),
+        ),
+        None => (Line::inked(Ink::Caution, words::UNKNOWN), Line::default()),
+    };
+    vec![
+        label(heading),
+        Line::of(size.as_str()),
+        amount,
+        unit,
+        Line::of(reasons.join("; ")),
+    ]
+}

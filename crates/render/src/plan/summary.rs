@@ -1,0 +1,58 @@
+//! The sentence that sums up a plan.
+
+use model::plan::{Action, Plan};
+
+use crate::words;
+
+/// `Plan: 7 to create, …` or `No changes. …`.
+pub(super) fn sentence(plan: &Plan) -> String {
+    let number = |action: Action| plan.counts.get(&action).copied().unwrap_or(0);
+    let unchanged = number(Action::NoOp);
+    if !plan.has_changes {
+        return no_changes(unchanged, plan.complete);
+    }
+    let (restarts, stops) = (number(Action::RestartUpdate), number(Action::StopUpdate));
+    let updates = number(Action::Update)
+        .saturating_add(restarts)
+        .saturating_add(stops);
+    let interruptions: Vec<String> = [
+        (restarts, "restart", "restarts"),
+        (stops, "deallocation", "deallocations"),
+    ]
+    .into_iter()
+    .filter(|(number, _, _)| *number > 0)
+    .map(|(number, one, many)| words::counted(number, one, many))
+    .collect();
+    let interruptions = if interruptions.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", interruptions.join(", "))
+    };
+    let to = |action: Action, word: &str| format!("{} to {word}", words::count(number(action)));
+    let parts = [
+        to(Action::Create, "create"),
+        format!("{} to update{interruptions}", words::count(updates)),
+        to(Action::Replace, "replace"),
+        to(Action::Repair, "repair"),
+        to(Action::Start, "start"),
+        to(Action::Delete, "delete"),
+        format!("{} unchanged", words::count(unchanged)),
+    ];
+    format!("Plan: {}.", parts.join(", "))
+}
+
+fn no_changes(unchanged: usize, complete: bool) -> String {
+    let limits = if complete {
+        ""
+    } else {
+        ", as far as it could be read"
+    };
+    match unchanged {
+        0 => format!("No changes. Nothing exists and nothing is wanted{limits}."),
+        1 => format!("No changes. The one resource is as the spec says{limits}."),
+        many => format!(
+            "No changes. All {} resources are as the spec says{limits}.",
+            words::count(many)
+        ),
+    }
+}

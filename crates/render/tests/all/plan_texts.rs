@@ -1,0 +1,143 @@
+//! Plans as texts and documents.
+
+use model::plan::{Plan, PoolPlan, read_plan};
+use tensorform_render::{Style, explain, line::width as display_width, plan};
+
+use crate::{golden, plans};
+
+const WIDTH: usize = 100;
+
+fn all() -> [(&'static str, Plan); 6] {
+    [
+        ("first", plans::first()),
+        ("every_action", plans::every_action()),
+        ("thousand", plans::thousand()),
+        ("unchanged", plans::unchanged()),
+        ("destroyed", plans::destroyed()),
+        ("offline", plans::offline()),
+    ]
+}
+
+#[test]
+fn the_plans_under_test_are_sound() {
+    for (name, plan) in all() {
+        assert_eq!(plan.breaches(), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn plans_read_as_in_the_goldens() {
+    for (name, plan) in all() {
+        golden::check(
+            &format!("plan_{name}"),
+            &plan::text(&plan, Style::plain(WIDTH)),
+        );
+    }
+}
+
+#[test]
+fn plans_stay_readable_on_a_narrow_terminal() {
+    golden::check(
+        "plan_every_action_60",
+        &plan::text(&plans::every_action(), Style::plain(60)),
+    );
+}
+
+#[test]
+fn changes_quota_and_cost_keep_to_the_width_and_lose_nothing() {
+    let plan = plans::every_action();
+    for width in 40..140 {
+        let text = plan::text(&plan, Style::plain(width));
+        let (_, tables) = text.split_once("Changes").expect("changes");
+        let (tables, _) = tables.split_once("\nPlan: ").expect("a summary");
+        for line in tables.lines() {
+            assert!(display_width(line) <= width, "at {width}: {line:?}");
+        }
+        let (changes, _) = tables.split_once("Quota").expect("quota");
+        assert!(!changes.contains('…'), "cut at {width}: {changes}");
+    }
+}
+
+#[test]
+fn questions_name_what_is_lost_and_paid_for() {
+    for (name, plan) in all() {
+        golden::check(
+            &format!("question_{name}"),
+            &plan::question(&plan, Style::plain(WIDTH)),
+        );
+    }
+}
+
+#[test]
+fn explanations_hide_no_candidate() {
+    let plan = plans::first();
+    let pool = &plan.pools["train"];
+    let text = explain::text("train", pool, Style::plain(WIDTH));
+    let without_blanks = |text: &str| text.replace([' ', '\n'], "");
+    let found = without_blanks(&text);
+    for candidate in &pool.candidates {
+        assert!(text.contains(candidate.size.as_str()), "{}", candidate.size);
+        for reason in &candidate.reasons {
+            assert!(
+                found.contains(&without_blanks(&reason.message)),
+                "{}",
+                reason.message
+            );
+        }
+    }
+    golden::check("explain", &text);
+    let document: serde_json::Value =
+        serde_json::from_str(&explain::json("train", pool)).expect("JSON");
+    let read: PoolPlan = serde_json::from_value(document["decision"].clone()).expect("a pool");
+    assert_eq!(&read, pool);
+}
+
+#[test]
+fn findings_of_a_plan_need_no_spec() {
+    golden::check(
+        "plan_findings",
+        &plan::findings(&plans::every_action(), Style::plain(WIDTH)),
+    );
+}
+
+#[test]
+fn the_document_reads_back_as_the_same_plan() {
+    for (name, mut plan) in all() {
+        plan.digest = plan.computed_digest();
+        let text = plan::json(&plan);
+        assert!(text.ends_with("}\n"), "{name}");
+        assert_eq!(read_plan(&text).expect(name), plan, "{name}");
+        assert_eq!(
+            plan::json(&plan),
+            text,
+            "{name}: the same plan gives the same bytes"
+        );
+    }
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    for (name, plan) in all() {
+        let coloured = plan::text(
+            &plan,
+            Style {
+                color: true,
+                width: WIDTH,
+            },
+        );
+        assert!(coloured.contains("\u{1b}["), "{name}");
+        golden::check_blanks(name, &coloured);
+        assert_eq!(
+            golden::without_colours(&coloured),
+            plan::text(&plan, Style::plain(WIDTH)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_legend_has_only_symbols_that_are_used() {
+    let text = plan::text(&plans::thousand(), Style::plain(WIDTH));
+    assert!(text.contains("+ create"));
+    assert!(!text.contains("~ update"));
+}

@@ -116,6 +116,23 @@ fn a_process_killed_at_any_byte_leaves_the_last_whole_record() {
 }
 
 #[test]
+fn what_a_panicking_request_did_is_undone() {
+    let mut world = World::in_memory(1);
+    put(&mut world, vec![group("kept", "Succeeded")]);
+    let before = world.entries().clone();
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        world.transact(Instant::default(), |world| -> Result<(), ()> {
+            world.put(group("kept", "Deleting"));
+            world.put(group("half", "Succeeded"));
+            panic!("in the middle of it");
+        })
+    }));
+    assert!(panicked.is_err());
+    world.roll_back();
+    assert_eq!(world.entries(), &before);
+}
+
+#[test]
 fn a_snapshot_replaces_the_log_and_survives_a_kill_between_both() {
     let folder = tempfile::tempdir().expect("a folder");
     history(folder.path());

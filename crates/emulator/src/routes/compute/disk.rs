@@ -122,10 +122,15 @@ fn patch(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmEr
     if let Some(tags) = tags(&given)? {
         put_tags(&mut body, Some(tags));
     }
+    // The schema wants how the disk was made also of an answer to PATCH, which names only changes.
+    let mut shown = given;
+    for kept in ["/location", "/properties/creationData"] {
+        if let Some(value) = old.body.pointer(kept) {
+            set(&mut shown, kept, value.clone());
+        }
+    }
     let id = old.id.clone();
-    let mut given = given;
-    set(&mut given, "/location", json!(old.location));
-    Ok(write(world, call, row, id, Some(&old), &given, body))
+    Ok(write(world, call, row, id, Some(&old), &shown, body))
 }
 
 /// Stores a disk, begins its operation, and answers with what was asked for.

@@ -106,6 +106,10 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 resource.set_state("Failed");
                 resource.operation = None;
             });
+            // The network around a subnet is free again.
+            if let Some(parent) = target.parent() {
+                world.change(&parent, |parent| parent.operation = None);
+            }
         }
         Work::DeleteGroup => {
             if let (Some(subscription), group) = (target.subscription(), target.name())
@@ -162,6 +166,7 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         renew(world, &operation.target);
     } else {
         operation.output = disk::output(world, &operation.target);
+        disk::tell_holder(world, &operation.target);
     }
 }
 

@@ -260,7 +260,9 @@ impl Reader<'_> {
             {
                 groups.insert(group.to_lowercase());
             }
-            os_disks.extend(disk);
+            let id = body.get("id").and_then(Value::as_str);
+            let id = id.and_then(|id| id.parse().ok());
+            os_disks.extend(id.and_then(|id| wire::os_disk_of(&id, body)).or(disk));
         }
         for id in tagged.iter().filter(|id| !os_disks.contains(id)) {
             let kind = ResourceKind::from_arm_type(&id.resource_type());

@@ -165,6 +165,7 @@ impl Reader {
         }
         match rules.map(|node| (&node.value, node)) {
             None => {}
+            Some((_, node)) if node.is_empty() => {}
             Some((Tree::List(items), _)) => {
                 for (at, item) in items.iter().enumerate() {
                     if let Some(rule) = self.rule(item, at) {

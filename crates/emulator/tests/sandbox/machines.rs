@@ -129,6 +129,13 @@ async fn a_vm_goes_through_its_power_states() {
             "{action}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_deallocated_vm_shows_and_takes_less() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    rig.vm("vm1", &subnet).await;
     act(&rig, "vm1", "deallocate").await.expect(202);
     rig.pass(24);
     let shown = rig.get(&vm("vm1")).await.expect(200);

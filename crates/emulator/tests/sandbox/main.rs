@@ -17,3 +17,17 @@ mod networks;
 mod disks;
 
 mod machines;
+
+mod changes;
+
+mod limits;
+
+mod faults;
+
+mod throttling;
+
+mod identity;
+
+mod durability;
+
+mod robust;

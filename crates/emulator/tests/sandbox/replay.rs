@@ -93,22 +93,19 @@ impl Replay<'_> {
         let known = self.urls.get(&mark(&exchange.url)).cloned();
         let text = |member: &str| exchange.members.get(member).and_then(Value::as_str);
         let state = text("/properties/provisioningState");
-        let reply = match known {
-            Some(url) => {
-                let path = url.replace(self.rig.sandbox.endpoint(), "");
-                let ended = text("/status") == Some("Succeeded")
-                    || exchange.members.is_empty() && exchange.status != 202;
-                self.polled(&path, ended).await
+        let reply = if let Some(url) = known {
+            let path = url.replace(self.rig.sandbox.endpoint(), "");
+            let ended = text("/status") == Some("Succeeded")
+                || exchange.members.is_empty() && exchange.status != 202;
+            self.polled(&path, ended).await
+        } else {
+            // Where Azure said that it was done, the client had waited.
+            if exchange.method == "GET" && state == Some("Succeeded") {
+                self.rig.pass(STEP);
             }
-            None => {
-                // Where Azure said that it was done, the client had waited.
-                if exchange.method == "GET" && state == Some("Succeeded") {
-                    self.rig.pass(STEP);
-                }
-                self.rig
-                    .send(&exchange.method, &exchange.url, exchange.body.clone())
-                    .await
-            }
+            self.rig
+                .send(&exchange.method, &exchange.url, exchange.body.clone())
+                .await
         };
         for (header, url) in &exchange.begins {
             let ours = reply.header(header).to_owned();

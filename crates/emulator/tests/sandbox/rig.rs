@@ -101,11 +101,18 @@ impl Rig {
         headers: &[(&str, &str)],
         body: Option<&str>,
     ) -> Option<Reply> {
-        let address = self
-            .sandbox
-            .endpoint()
-            .trim_start_matches("http://")
-            .to_owned();
+        Self::send_to(self.sandbox.endpoint(), method, path, headers, body).await
+    }
+
+    /// Sends a request to a sandbox at this URL.
+    pub(crate) async fn send_to(
+        endpoint: &str,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&str>,
+    ) -> Option<Reply> {
+        let address = endpoint.trim_start_matches("http://").to_owned();
         let stream = TcpStream::connect(&address).await.expect("a connection");
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await

@@ -147,80 +147,96 @@ async fn world() -> (Rig, String) {
     (rig, subnet)
 }
 
+/// A request: method, path and body.
+type Request = (&'static str, String, Option<Value>);
+
 /// The request that a sample answers.
-fn request(name: &str, subnet: &str) -> (&'static str, String, Option<Value>) {
-    let image = "locations/eastus/publishers/microsoft-dsvm";
-    let skus = format!("{image}/artifacttypes/vmimage/offers/ubuntu-hpc/skus");
-    let get = |rest: &str| {
-        (
-            "GET",
-            everywhere("Microsoft.Compute", rest, "2024-07-01"),
-            None,
-        )
+fn request(name: &str, subnet: &str) -> Request {
+    if let Some(rest) = name.strip_prefix("compute_locations-") {
+        return location_request(rest);
+    }
+    if let Some(rest) = name.strip_prefix("compute_sshpublickeys") {
+        return key_request(rest);
+    }
+    if let Some(rest) = name.strip_prefix("compute_virtualmachines") {
+        return machine_request(rest);
+    }
+    let path = match name {
+        "compute_disks_GET_200" => disk("data"),
+        "compute_disks_GET_404" => disk("gone"),
+        "network_networksecuritygroups_GET_200" => network("networkSecurityGroups/guard"),
+        "network_publicipaddresses_GET_200" => network("publicIPAddresses/address"),
+        "network_virtualnetworks_GET_200" => network("virtualNetworks/net"),
+        "network_virtualnetworks-subnets_GET_200" => format!("{subnet}?api-version=2024-03-01"),
+        "network_virtualnetworks-subnets_GET_404" => network("virtualNetworks/gone/subnets/one"),
+        other => panic!("no request for {other}"),
     };
-    let key = |method: &'static str, rest: &str, body: Option<Value>| {
-        (method, compute(&format!("sshPublicKeys/{rest}")), body)
+    ("GET", path, None)
+}
+
+fn location_request(rest: &str) -> Request {
+    let offers = "publishers/microsoft-dsvm/artifacttypes/vmimage/offers";
+    let below = match rest {
+        "usages_list_GET_200" => "usages".to_owned(),
+        "vmsizes_list_GET_200" => "vmSizes".to_owned(),
+        "publishers_list_GET_200" => "publishers".to_owned(),
+        "publishers-artifacttypes-offers_list_GET_200" => offers.to_owned(),
+        "publishers-artifacttypes-offers-skus_list_GET_200" => format!("{offers}/ubuntu-hpc/skus"),
+        other => {
+            let versions = format!("{offers}/ubuntu-hpc/skus/2204/versions");
+            match other.rsplit_once("-versions_").map(|(_, end)| end) {
+                Some("list_GET_200") => format!("{versions}?$top=1&$orderby=name%20desc"),
+                Some("list_expand_GET_200") => format!("{versions}?$expand=properties"),
+                Some("GET_200") => format!("{versions}/VERSION"),
+                Some(_) | None => panic!("no request for {other}"),
+            }
+        }
     };
-    match name {
-        "compute_disks_GET_200" => ("GET", disk("data"), None),
-        "compute_disks_GET_404" => ("GET", disk("gone"), None),
-        "compute_locations-publishers_list_GET_200" => get("locations/eastus/publishers"),
-        "compute_locations-publishers-artifacttypes-offers_list_GET_200" => {
-            get(&format!("{image}/artifacttypes/vmimage/offers"))
+    let path = everywhere(
+        "Microsoft.Compute",
+        &format!("locations/eastus/{below}"),
+        "2024-07-01",
+    );
+    ("GET", path, None)
+}
+
+fn key_request(rest: &str) -> Request {
+    let key = compute("sshPublicKeys/k1");
+    match rest {
+        "_PUT_201" => ("PUT", key, Some(json!({"location": "westus"}))),
+        "-generatekeypair_POST_200" => {
+            let path = compute("sshPublicKeys/k1/generateKeyPair");
+            ("POST", path, Some(json!({"encryptionType": "Ed25519"})))
         }
-        "compute_locations-publishers-artifacttypes-offers-skus_list_GET_200" => get(&skus),
-        "compute_locations-publishers-artifacttypes-offers-skus-versions_list_GET_200" => {
-            get(&format!("{skus}/2204/versions?$top=1&$orderby=name%20desc"))
+        "_GET_200" => ("GET", key, None),
+        "_list_GET_200" => {
+            let path = everywhere("Microsoft.Compute", "sshPublicKeys", "2024-07-01");
+            ("GET", path, None)
         }
-        "compute_locations-publishers-artifacttypes-offers-skus-versions_list_expand_GET_200" => {
-            get(&format!("{skus}/2204/versions?$expand=properties"))
+        "_PATCH_200" => {
+            let body = json!({"properties": {"publicKey": KEY}});
+            ("PATCH", key, Some(body))
         }
-        "compute_locations-publishers-artifacttypes-offers-skus-versions_GET_200" => {
-            get(&format!("{skus}/2204/versions/VERSION"))
-        }
-        "compute_locations-usages_list_GET_200" => get("locations/eastus/usages"),
-        "compute_locations-vmsizes_list_GET_200" => get("locations/eastus/vmSizes"),
-        "compute_sshpublickeys_PUT_201" => key("PUT", "k1", Some(json!({"location": "westus"}))),
-        "compute_sshpublickeys-generatekeypair_POST_200" => {
-            let body = json!({"encryptionType": "Ed25519"});
-            key("POST", "k1/generateKeyPair", Some(body))
-        }
-        "compute_sshpublickeys_GET_200" => key("GET", "k1", None),
-        "compute_sshpublickeys_list_GET_200" => get("sshPublicKeys"),
-        "compute_sshpublickeys_PATCH_200" => key(
-            "PATCH",
-            "k1",
-            Some(json!({"properties": {"publicKey": KEY}})),
-        ),
-        "compute_sshpublickeys_DELETE_200" => key("DELETE", "k1", None),
-        "compute_virtualmachines_GET_200" => ("GET", vm("vm"), None),
-        "compute_virtualmachines_expand_GET_200" => {
-            ("GET", format!("{}&$expand=instanceView", vm("vm")), None)
-        }
-        "compute_virtualmachines_GET_404" => ("GET", vm("gone"), None),
-        "compute_virtualmachines_list_GET_200" => ("GET", compute("virtualMachines"), None),
-        "compute_virtualmachines_PATCH_200" => {
+        "_DELETE_200" => ("DELETE", key, None),
+        other => panic!("no request for {other}"),
+    }
+}
+
+fn machine_request(rest: &str) -> Request {
+    match rest {
+        "_GET_200" => ("GET", vm("vm"), None),
+        "_expand_GET_200" => ("GET", format!("{}&$expand=instanceView", vm("vm")), None),
+        "_GET_404" => ("GET", vm("gone"), None),
+        "_list_GET_200" => ("GET", compute("virtualMachines"), None),
+        "_PATCH_200" => {
             let body = json!({
                 "properties": {"osProfile": {"allowExtensionOperations": "false"}},
                 "identity": {"type": "SystemAssigned"},
             });
             ("PATCH", vm("vm"), Some(body))
         }
-        "compute_virtualmachines-deallocate_POST_202" => {
-            ("POST", compute("virtualMachines/vm/deallocate"), None)
-        }
-        "compute_virtualmachines_DELETE_202" => ("DELETE", vm("vm"), None),
-        "network_networksecuritygroups_GET_200" => {
-            ("GET", network("networkSecurityGroups/guard"), None)
-        }
-        "network_publicipaddresses_GET_200" => ("GET", network("publicIPAddresses/address"), None),
-        "network_virtualnetworks_GET_200" => ("GET", network("virtualNetworks/net"), None),
-        "network_virtualnetworks-subnets_GET_200" => {
-            ("GET", format!("{subnet}?api-version=2024-03-01"), None)
-        }
-        "network_virtualnetworks-subnets_GET_404" => {
-            ("GET", network("virtualNetworks/gone/subnets/one"), None)
-        }
+        "-deallocate_POST_202" => ("POST", compute("virtualMachines/vm/deallocate"), None),
+        "_DELETE_202" => ("DELETE", vm("vm"), None),
         other => panic!("no request for {other}"),
     }
 }

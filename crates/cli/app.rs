@@ -13,6 +13,8 @@ pub(crate) struct App {
     pub(crate) global: Global,
     /// Where to print.
     pub(crate) output: Output,
+    /// The command that runs, as it is typed.
+    pub(crate) command: &'static str,
     /// The environment; read once, here.
     pub(crate) environment: BTreeMap<String, String>,
     source: OnceCell<Source>,
@@ -20,7 +22,7 @@ pub(crate) struct App {
 
 impl App {
     /// As the options say.
-    pub(crate) fn new(global: Global) -> Self {
+    pub(crate) fn new(global: Global, command: &'static str) -> Self {
         let output = Output::new(&global);
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -29,6 +31,7 @@ impl App {
         Self {
             global,
             output,
+            command,
             environment,
             source: OnceCell::new(),
         }
@@ -89,10 +92,9 @@ impl App {
     /// Prints why a command ended.
     pub(crate) fn report(&self, stop: Stop) -> Exit {
         if self.output.is_json() {
-            let command = std::env::args().nth(1).unwrap_or_default();
             let documents = self.documents(&stop.diagnostics);
             self.output
-                .data(&render::failure::json(&documents, &command, VERSION));
+                .data(&render::failure::json(&documents, self.command, VERSION));
         } else {
             self.say(&stop.diagnostics);
         }

@@ -4,11 +4,13 @@ use std::{collections::BTreeSet, time::Duration};
 
 use azure::{ApplyInputs, Interrupt};
 use model::{
-    diag::{At, Code, Diagnostic},
+    diag::{At, Code, Diagnostic, Diagnostics},
     plan::{Ending, Operation, Outcome, Plan},
-    spec::Spec,
 };
-use render::events::{RunFacts, summary};
+use render::events::{
+    RunFacts,
+    summary::{self, summary},
+};
 use tokio::{
     sync::watch,
     time::{MissedTickBehavior, interval},
@@ -21,12 +23,33 @@ use crate::{
     exit::Exit,
     journal::{Events, Journal},
     keys,
-    stop::{self, Stop},
+    stop::Stop,
     world::World,
 };
 
 /// How often progress is drawn anew.
 const REDRAW: Duration = Duration::from_millis(200);
+
+/// Shows a plan before it is applied.
+///
+/// What it deletes, interrupts and costs stands in its last lines, or, where somebody is asked,
+/// right before the question.
+pub(crate) fn show(app: &App, plan: &Plan, applying: &Applying) {
+    if app.output.is_json() {
+        return;
+    }
+    let style = app.output.stderr;
+    let text = if will_ask(app, applying) && plan.has_changes {
+        render::plan::without_consequences(plan, style)
+    } else {
+        render::plan::text(plan, style)
+    };
+    app.output.note(&text);
+}
+
+fn will_ask(app: &App, applying: &Applying) -> bool {
+    !applying.yes && app.output.can_ask && !app.output.is_json()
+}
 
 /// Asks, unless the options answer already.
 ///
@@ -36,7 +59,7 @@ pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(),
     if applying.yes {
         return Ok(());
     }
-    if !app.output.can_ask || app.output.is_json() {
+    if !will_ask(app, applying) {
         return Err(Stop::because(
             Code::NotConfirmed,
             "nobody can be asked here whether to go on",
@@ -59,49 +82,58 @@ pub(crate) fn confirm(app: &App, plan: &Plan, applying: &Applying) -> Result<(),
 /// What came of an apply.
 pub(crate) struct Applied {
     outcome: Outcome,
-    /// How the process would end.
-    pub(crate) exit: Exit,
+    found: Diagnostics,
+    exit: Exit,
     /// What an earlier run had left under way has ended, and there is more to do for it.
     pub(crate) settled: bool,
 }
 
 impl Applied {
+    /// There was nothing to apply.
+    pub(crate) fn nothing(exit: Exit) -> Self {
+        Self {
+            outcome: Outcome::default(),
+            found: Diagnostics::default(),
+            exit,
+            settled: false,
+        }
+    }
+
     /// Writes that had an effect, or may have had one, those of earlier rounds included.
     pub(crate) fn writes(&self) -> u64 {
         self.outcome.writes
     }
 
-    /// Prints the one JSON document, where that is the format.
-    pub(crate) fn print(&self, app: &App, plan: &Plan) {
+    /// Ends the command: prints the one JSON document, where that is the format.
+    pub(crate) fn end(&self, app: &App, plan: &Plan) -> Exit {
         if app.output.is_json() {
             app.output.data(&render::events::outcome_json(
                 &self.outcome,
                 plan,
+                &app.documents(&self.found),
                 self.exit.number(),
                 VERSION,
             ));
         }
+        self.exit
     }
 }
 
-/// Applies a plan, verifies the result, and reports. `earlier` are the writes of earlier rounds
-/// of the same command, `None` in the first.
+/// Applies a plan, verifies the result, and reports. `reached` is how a run ends that did all
+/// that the plan says; `earlier` are the writes of earlier rounds of the command, if any.
 ///
 /// # Errors
 /// Nothing was written, and why.
 pub(crate) fn run(
     app: &App,
     plan: &Plan,
-    spec: Option<&Spec>,
     world: &World,
     applying: &Applying,
+    reached: Exit,
     earlier: Option<u64>,
 ) -> Result<Applied, Stop> {
     let Some(client) = world.client() else {
-        return Err(Stop::because(
-            Code::PlanForOther,
-            "an offline plan is for no world: it cannot be applied",
-        ));
+        return Err(crate::planning::is_offline());
     };
     let nonce: String = uuid::Uuid::new_v4()
         .simple()
@@ -124,23 +156,36 @@ pub(crate) fn run(
     let mut outcome = world.wait(drive(client, plan, &inputs, &journal));
     outcome.writes += earlier.unwrap_or_default();
     journal.close();
+    let (exit, found) = finish(plan, world, &outcome, reached);
     let facts = RunFacts {
         stack: &plan.stack,
         mode: plan.scope.mode,
         seconds: journal.elapsed(),
+        destroys: plan.destroys(),
+        kept: reached != Exit::Done,
     };
-    app.output
-        .note(&summary(&outcome, facts, app.output.stderr));
-    let exit = finish(app, plan, spec, world, &outcome);
-    if exit != Exit::Done {
+    report(app, &outcome, facts, &found);
+    if !matches!(exit, Exit::Done | Exit::Refused) {
         app.output
             .note(&format!("The journal is {}.\n", journal.path.display()));
     }
     Ok(Applied {
-        settled: exit != Exit::Done && has_settled(plan, &outcome),
-        exit,
+        settled: exit != reached && has_settled(plan, &outcome),
         outcome,
+        found,
+        exit,
     })
+}
+
+fn report(app: &App, outcome: &Outcome, facts: RunFacts<'_>, found: &Diagnostics) {
+    let text = summary(outcome, facts, app.output.stderr);
+    if outcome.reached() {
+        app.output.note(&text);
+        app.say_unless_json(found);
+    } else if !app.output.is_json() || !app.output.quiet {
+        // What failed is said even when quiet.
+        app.output.say(&text);
+    }
 }
 
 /// Whether steps waited for what an earlier run had left under way, and nothing else failed.
@@ -241,43 +286,27 @@ impl Signals {
     }
 }
 
-/// Turns an outcome into an exit code; reads once more where every step was done.
-fn finish(app: &App, plan: &Plan, spec: Option<&Spec>, world: &World, outcome: &Outcome) -> Exit {
-    if !outcome.reached() {
-        let failed = outcome
-            .steps
-            .iter()
-            .filter(|(_, _, ending)| matches!(ending, Ending::Failed(_)))
-            .count();
-        if failed > 0 {
-            let message = format!("{failed} of {} steps failed", outcome.steps.len());
-            let finding = Diagnostic::new(Code::StepsFailed, At::Nowhere, message);
-            app.say_unless_json(
-                &[finding.with_help("plan again: it shows what is left to do")]
-                    .into_iter()
-                    .collect(),
-            );
-        }
-        return match (outcome.writes, outcome.interrupted) {
-            (0, true) => Exit::Interrupted,
-            (0, false) => Exit::Error,
-            (_, true) if failed == 0 => Exit::Interrupted,
-            (_, _) => Exit::NotReached,
+/// Turns an outcome into an exit code and findings; reads once more where every step was done.
+fn finish(plan: &Plan, world: &World, outcome: &Outcome, reached: Exit) -> (Exit, Diagnostics) {
+    if outcome.reached() {
+        return match crate::planning::verify(plan, world) {
+            Ok(findings) if findings.has_errors() => (Exit::NotReached, findings),
+            Ok(findings) => (reached, findings),
+            Err(stop) => (Exit::NotReached, stop.diagnostics),
         };
     }
-    match crate::planning::verify(app, plan, spec, world) {
-        Ok(findings) if findings.is_empty() => Exit::Done,
-        Ok(findings) => {
-            app.say_unless_json(&findings);
-            if stop::exit_of(&findings) == Exit::Done {
-                Exit::Done
-            } else {
-                Exit::NotReached
-            }
-        }
-        Err(stop) => {
-            app.say_unless_json(&stop.diagnostics);
-            Exit::NotReached
-        }
+    let failed = outcome.failed();
+    let mut findings = Diagnostics::default();
+    if failed > 0 {
+        let message = summary::failed_words(failed, outcome.steps.len());
+        let finding = Diagnostic::new(Code::StepsFailed, At::Nowhere, message);
+        findings.push(finding.with_help(summary::NEXT));
     }
+    let exit = match (outcome.writes, outcome.interrupted) {
+        (0, true) => Exit::Interrupted,
+        (0, false) => Exit::Error,
+        (_, true) if failed == 0 => Exit::Interrupted,
+        (_, _) => Exit::NotReached,
+    };
+    (exit, findings)
 }

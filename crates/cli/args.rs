@@ -2,7 +2,45 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind};
+use clap::{
+    Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    builder::BoolishValueParser, error::ErrorKind,
+};
+
+/// The command line, with a variable `TENSORFORM_…` for each option.
+pub(crate) fn command() -> clap::Command {
+    mirrored(Arguments::command())
+}
+
+fn mirrored(command: clap::Command) -> clap::Command {
+    command.mut_args(mirror).mut_subcommands(mirrored)
+}
+
+/// Lets a variable stand for an option. One that is set to nothing counts as not set, which is
+/// how pipelines leave a variable out.
+fn mirror(argument: Arg) -> Arg {
+    let Some(name) = variable(&argument) else {
+        return argument;
+    };
+    let is_empty = std::env::var_os(&name).is_some_and(|value| value.is_empty());
+    let argument = if matches!(argument.get_action(), ArgAction::SetTrue) {
+        argument.value_parser(BoolishValueParser::new())
+    } else {
+        argument
+    };
+    if is_empty {
+        argument
+    } else {
+        argument.env(name).hide_env(true)
+    }
+}
+
+/// The variable that mirrors an option.
+fn variable(argument: &Arg) -> Option<String> {
+    let long = argument.get_long()?;
+    let prints = matches!(argument.get_action(), ArgAction::Help | ArgAction::Version);
+    (!prints).then(|| format!("TENSORFORM_{}", long.to_uppercase().replace('-', "_")))
+}
 
 /// Provision AI workloads on Azure virtual machines from one short YAML spec.
 ///
@@ -17,37 +55,13 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, error::ErrorKind
     disable_help_subcommand = true
 )]
 #[command(
-    after_help = "Try it without an account:\n  tensorform init\n  tensorform --sandbox plan\n  tensorform --sandbox apply"
+    after_help = "Try it without an account:\n  tensorform init\n  tensorform --sandbox plan\n  tensorform --sandbox apply\n\nA variable stands for each option: TENSORFORM_SUBSCRIPTION for --subscription."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-impl Arguments {
-    /// Reads the command line.
-    ///
-    /// # Errors
-    /// It is wrong; or help, or the version, is asked for.
-    pub(crate) fn read() -> Result<Self, clap::Error> {
-        let arguments = Self::try_parse()?;
-        // `sandbox serve` takes these options as well, so they cannot simply require `--sandbox`.
-        let served = matches!(arguments.command, Command::Sandbox(_));
-        let Global {
-            sandbox,
-            speed,
-            faults,
-            ..
-        } = &arguments.global;
-        if !served && sandbox.is_none() && (speed.is_some() || faults.is_some()) {
-            let message =
-                "`--speed` and `--faults` are options of the sandbox: pass `--sandbox` too";
-            return Err(Self::command().error(ErrorKind::MissingRequiredArgument, message));
-        }
-        Ok(arguments)
-    }
 }
 
 /// Options of every command.
@@ -60,60 +74,30 @@ pub(crate) struct Global {
         long,
         global = true,
         value_name = "FILE",
-        default_value = "tensorform.yaml",
-        env = "TENSORFORM_FILE"
+        default_value = "tensorform.yaml"
     )]
     pub(crate) file: PathBuf,
     /// Print in this format
-    #[arg(
-        short,
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        env = "TENSORFORM_OUTPUT"
-    )]
+    #[arg(short, long, global = true, value_enum, default_value_t)]
     pub(crate) output: Format,
     /// Set a variable of the spec
-    #[arg(long, global = true, value_name = "NAME=VALUE")]
+    #[arg(long, global = true, value_name = "NAME=VALUE", value_delimiter = '\n')]
     pub(crate) var: Vec<String>,
     /// Read variables from FILE, one NAME=VALUE a line
-    #[arg(long, global = true, value_name = "FILE", env = "TENSORFORM_VAR_FILE")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) var_file: Option<PathBuf>,
     /// Use this subscription, by its id
-    #[arg(
-        long,
-        global = true,
-        value_name = "ID",
-        env = "TENSORFORM_SUBSCRIPTION"
-    )]
+    #[arg(long, global = true, value_name = "ID")]
     pub(crate) subscription: Option<String>,
     /// Use this cloud
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        env = "TENSORFORM_CLOUD"
-    )]
+    #[arg(long, global = true, value_enum, default_value_t)]
     pub(crate) cloud: CloudName,
     /// Use this credential instead of trying each: token, github-actions, azure-pipelines,
     /// client-secret, workload-identity, managed-identity, azure-cli, azd
-    #[arg(
-        long,
-        global = true,
-        value_name = "NAME",
-        env = "TENSORFORM_CREDENTIAL"
-    )]
+    #[arg(long, global = true, value_name = "NAME")]
     pub(crate) credential: Option<String>,
     /// Talk to another Azure Resource Manager
-    #[arg(
-        long,
-        global = true,
-        value_name = "URL",
-        env = "TENSORFORM_ENDPOINT",
-        conflicts_with = "sandbox"
-    )]
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "sandbox")]
     pub(crate) endpoint: Option<String>,
     /// Work in the local sandbox, whose world is kept in DIR
     #[arg(
@@ -122,24 +106,17 @@ pub(crate) struct Global {
         value_name = "DIR",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = ".tensorform/sandbox",
-        env = "TENSORFORM_SANDBOX"
+        default_missing_value = ".tensorform/sandbox"
     )]
     pub(crate) sandbox: Option<PathBuf>,
-    /// Run the sandbox's clock N times as fast as time [default: 1000, and 1 where it is served]
-    #[arg(long, global = true, value_name = "N", env = "TENSORFORM_SPEED")]
+    /// Run the sandbox's clock N times as fast as time [default: 1000, served 1]
+    #[arg(long, global = true, value_name = "N")]
     pub(crate) speed: Option<u32>,
     /// Let the sandbox fail as FILE says
-    #[arg(long, global = true, value_name = "FILE", env = "TENSORFORM_FAULTS")]
+    #[arg(long, global = true, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
     /// Colour the output
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        env = "TENSORFORM_COLOR"
-    )]
+    #[arg(long, global = true, value_enum, default_value_t)]
     pub(crate) color: When,
     /// Print neither progress nor notes
     #[arg(short, long, global = true)]
@@ -148,13 +125,7 @@ pub(crate) struct Global {
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Write logs in this form
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        default_value_t,
-        env = "TENSORFORM_LOG_FORMAT"
-    )]
+    #[arg(long, global = true, value_enum, default_value_t)]
     pub(crate) log_format: LogFormat,
 }
 
@@ -235,6 +206,50 @@ pub(crate) enum Command {
     Man(Man),
 }
 
+impl Arguments {
+    /// Reads a command line.
+    ///
+    /// # Errors
+    /// Something about it is wrong, or help was asked for.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let arguments = Self::from_arg_matches(&command().try_get_matches()?)?;
+        let Global {
+            sandbox,
+            speed,
+            faults,
+            ..
+        } = &arguments.global;
+        let has_sandbox = sandbox.is_some() || matches!(arguments.command, Command::Sandbox(_));
+        if !has_sandbox && (speed.is_some() || faults.is_some()) {
+            let message = "`--speed` and `--faults` are for `--sandbox` and `sandbox serve`";
+            return Err(command().error(ErrorKind::MissingRequiredArgument, message));
+        }
+        Ok(arguments)
+    }
+}
+
+impl Command {
+    /// The command as it is typed.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Init(_) => "init",
+            Self::Validate => "validate",
+            Self::Plan(_) => "plan",
+            Self::Show(_) => "show",
+            Self::Apply(_) => "apply",
+            Self::Destroy(_) => "destroy",
+            Self::Status => "status",
+            Self::Explain(_) => "explain",
+            Self::Sizes(_) => "sizes",
+            Self::Images => "images",
+            Self::Sandbox(_) => "sandbox serve",
+            Self::Schema(_) => "schema",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
+        }
+    }
+}
+
 /// Arguments of `init`.
 #[derive(Args, Debug)]
 pub(crate) struct Init {
@@ -259,7 +274,7 @@ pub(crate) struct Init {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Planning {
     /// Ask nobody: nothing exists, quota and restrictions are unknown
-    #[arg(long, conflicts_with_all = ["sandbox", "endpoint"], env = "TENSORFORM_OFFLINE")]
+    #[arg(long, conflicts_with_all = ["sandbox", "endpoint"])]
     pub(crate) offline: bool,
     /// Choose sizes and images anew instead of keeping live choices
     #[arg(long)]
@@ -268,7 +283,7 @@ pub(crate) struct Planning {
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
     /// Let changes deallocate and replace nodes
-    #[arg(long, env = "TENSORFORM_ALLOW_STOP")]
+    #[arg(long)]
     pub(crate) allow_stop: bool,
 }
 
@@ -284,7 +299,7 @@ pub(crate) struct Plan {
     #[arg(long)]
     pub(crate) destroy: bool,
     /// Exit with 2 when there are changes
-    #[arg(long, env = "TENSORFORM_DETAILED_EXITCODE")]
+    #[arg(long)]
     pub(crate) detailed_exitcode: bool,
 }
 
@@ -299,13 +314,13 @@ pub(crate) struct Show {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Applying {
     /// Do not ask
-    #[arg(short, long, env = "TENSORFORM_YES")]
+    #[arg(short, long)]
     pub(crate) yes: bool,
     /// Most steps under way at once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), env = "TENSORFORM_PARALLELISM")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) parallelism: Option<u16>,
     /// Write events to FILE as JSON lines
-    #[arg(long, value_name = "FILE", env = "TENSORFORM_EVENTS")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
 }
 
@@ -420,14 +435,4 @@ pub(crate) struct Man {
     /// Write a page for each command into DIR
     #[arg(long, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_do_not_contradict_each_other() {
-        Arguments::command().debug_assert();
-    }
 }

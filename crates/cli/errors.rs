@@ -22,7 +22,7 @@ pub(crate) fn connect(error: &ConnectError) -> Stop {
         ConnectError::ManySubscriptions { .. } => Stop::because(Code::SubscriptionNotFound, error.to_string())
             .help("choose one with `subscription:` in the spec, or with `--subscription`"),
         ConnectError::Endpoint { .. } => Stop::because(Code::Unreachable, error.to_string())
-            .help("plain http goes to this machine only; other endpoints need https"),
+            .help("write it as `https://HOST` or `https://HOST:PORT`; plain http goes to this machine only, as in `http://127.0.0.1:8080`"),
         ConnectError::Http(_) => Stop::because(Code::Unreachable, chain(error))
             .help("install the operating system's trusted certificates (`ca-certificates`)"),
     }
@@ -57,8 +57,12 @@ fn request(what: &str, error: &RequestError, help: Option<&str>) -> Stop {
             format!("{what}: {}", chain(&error.fault)),
         )
         .help("check the network, the proxy, and `--endpoint` if it is set"),
+        RequestFault::Unreadable(_) => Stop::because(
+            Code::RequestFailed,
+            format!("{what}: {}", chain(&error.fault)),
+        )
+        .help("what answered is no Azure Resource Manager: check the proxy, and `--endpoint` if it is set"),
         RequestFault::Unanswered { .. }
-        | RequestFault::Unreadable(_)
         | RequestFault::PlainHttp(_)
         | RequestFault::ForeignOrigin { .. }
         | RequestFault::InvalidName(_)

@@ -11,6 +11,8 @@ mod app;
 
 mod stop;
 
+mod usage;
+
 mod source;
 
 mod errors;
@@ -31,7 +33,7 @@ mod commands;
 
 use std::process::ExitCode;
 
-use crate::{app::App, args::Arguments, exit::Exit};
+use crate::{app::App, args::Arguments};
 
 /// The version that plans and documents carry.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -39,18 +41,9 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 fn main() -> ExitCode {
     let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // A reader that went away is no error of ours.
-            let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Usage
-            } else {
-                Exit::Done
-            }
-            .into();
-        }
+        Err(error) => return usage::report(&error).into(),
     };
-    let app = App::new(arguments.global);
+    let app = App::new(arguments.global, arguments.command.name());
     logging::start(&app);
     match commands::run(&app, arguments.command) {
         Ok(exit) => exit.into(),

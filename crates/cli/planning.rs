@@ -9,6 +9,7 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
     live::{Live, Mode},
     plan::{Plan, Run},
+    resource::ResourceKind,
     spec::Spec,
     units::Timestamp,
 };
@@ -49,7 +50,10 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     let spec = source.spec()?;
     let options = options(app, planning, spec, source, destroy)?;
     let world = World::open(app, planning.offline, world::subscription(app, Some(spec))?)?;
-    let mut live = read(&world, spec, options.now, destroy)?;
+    let mut live = read(&world, scope_of_spec(spec, options.now, destroy))?;
+    if world.client().is_none() {
+        live.subscription.clone_from(&spec.subscription);
+    }
     let planned = decide(&world, spec, &mut live, &options)?;
     let mut findings = source.warnings();
     findings.extend(planned.diagnostics);
@@ -90,12 +94,8 @@ fn options(
 fn addresses(texts: &[String]) -> Result<Vec<Address>, Stop> {
     let read = |text: &String| {
         text.parse().map_err(|problem: String| {
-            Stop::from(Diagnostic::new(
-                Code::SpecInvalidValue,
-                At::Nowhere,
-                format!("--replace: {problem}"),
-            ))
-            .exit(crate::exit::Exit::Usage)
+            Stop::usage(format!("--replace: {problem}"))
+                .help("`plan` shows addresses, such as `pool.train[0].vm`")
         })
     };
     texts.iter().map(read).collect()
@@ -106,28 +106,38 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from_unix(time::OffsetDateTime::now_utc().unix_timestamp())
 }
 
-/// Reads what is live of a stack.
-///
-/// # Errors
-/// Something that a plan cannot do without could not be read.
-pub(crate) fn read(
-    world: &World,
-    spec: &Spec,
-    now: Timestamp,
-    whole_group: bool,
-) -> Result<Live, Stop> {
-    let Some(client) = world.client() else {
-        return Ok(Live {
-            subscription: spec.subscription.clone(),
-            ..Live::default()
-        });
-    };
-    let scope = ReadScope {
+/// Where the stack of a spec is read.
+fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> ReadScope {
+    ReadScope {
         stack: spec.name.clone(),
         resource_group: spec.resource_group.clone(),
         has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
         whole_group,
         read_at: Some(now),
+    }
+}
+
+/// Where the stack of a plan is read: a saved plan says it all, so nobody needs its spec.
+pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
+    ReadScope {
+        stack: plan.stack.clone(),
+        resource_group: plan.scope.resource_group.clone(),
+        has_data_disks: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::Disk),
+        whole_group: plan.destroys(),
+        read_at: Some(now),
+    }
+}
+
+/// Reads what is live of a stack.
+///
+/// # Errors
+/// Something that a plan cannot do without could not be read.
+pub(crate) fn read(world: &World, scope: ReadScope) -> Result<Live, Stop> {
+    let Some(client) = world.client() else {
+        return Ok(Live::default());
     };
     world
         .wait(azure::read(client, &scope))
@@ -198,50 +208,41 @@ fn seal(
     plan
 }
 
-/// What still differs after an apply, read anew: nothing may.
+/// What is not as planned after an apply, read anew: nothing may be.
 ///
 /// # Errors
 /// The world could not be read.
-pub(crate) fn verify(
-    app: &App,
-    plan: &Plan,
-    spec: Option<&Spec>,
-    world: &World,
-) -> Result<Diagnostics, Stop> {
-    let source = app.source()?;
-    let destroy = spec.is_none();
-    let spec = source.spec()?;
-    let options = options(app, &Planning::default(), spec, source, destroy)?;
-    let mut live = read(world, spec, options.now, destroy)?;
-    let planned = decide(world, spec, &mut live, &options)?;
-    let Some(left) = planned.plan else {
-        return Ok(planned.diagnostics);
-    };
-    // Only what this plan was about counts: a plan for a part leaves the rest alone.
-    let ours: BTreeSet<&Address> = plan.steps.iter().map(|step| &step.address).collect();
-    let differs: Vec<String> = left
-        .changes()
-        .filter(|step| ours.contains(&step.address))
-        .map(|step| step.address.to_string())
+pub(crate) fn verify(plan: &Plan, world: &World) -> Result<Diagnostics, Stop> {
+    let live = read(world, scope_of_plan(plan, now()))?;
+    let differs: Vec<String> = planner::unreached(plan, &live, Catalog::embedded())
+        .iter()
+        .map(ToString::to_string)
         .collect();
     if differs.is_empty() {
         return Ok(Diagnostics::default());
     }
     let count = render::words::counted(
         differs.len(),
-        "resource still differs",
-        "resources still differ",
+        "resource is not as planned",
+        "resources are not as planned",
     );
     let message = format!(
         "after the apply, {count}: {}",
         render::words::listed(&differs, 8)
     );
     let finding = Diagnostic::new(Code::NotAsPlanned, At::Nowhere, message);
-    Ok(
-        [finding.with_help("plan again and look at the differences")]
-            .into_iter()
-            .collect(),
+    Ok([finding.with_help("`tensorform plan` shows what differs")]
+        .into_iter()
+        .collect())
+}
+
+/// Why an offline plan cannot be applied.
+pub(crate) fn is_offline() -> Stop {
+    Stop::because(
+        Code::PlanForOther,
+        "the plan was made offline: it is for no world, and cannot be applied",
     )
+    .help("plan without `--offline`")
 }
 
 /// Whether a plan may be applied: it has no errors, is complete, and is for a world.
@@ -253,11 +254,7 @@ pub(crate) fn may_apply(plan: &Plan, findings: &Diagnostics) -> Result<(), Stop>
         return Err(Stop::with(findings.clone()));
     }
     if plan.scope.mode == Mode::Offline {
-        let stop = Stop::because(
-            Code::PlanForOther,
-            "an offline plan is for no world: it cannot be applied",
-        );
-        return Err(stop.help("plan without `--offline`"));
+        return Err(is_offline());
     }
     if !plan.complete {
         return Err(Stop::because(

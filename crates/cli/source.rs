@@ -61,6 +61,15 @@ impl Source {
         Ok((source, parsed.diagnostics))
     }
 
+    /// The stack that the spec names; `None` where there is no valid spec.
+    pub(crate) fn stack(app: &App) -> Option<String> {
+        if !app.global.file.exists() {
+            return None;
+        }
+        let (source, _) = Self::read(app).ok()?;
+        Some(source.spec?.name)
+    }
+
     /// Stands for the spec where none was read.
     pub(crate) fn nowhere() -> Self {
         Self {
@@ -120,7 +129,7 @@ fn decode(bytes: Vec<u8>, file: &str) -> Result<String, Stop> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Stop::because(
-            Code::SpecSyntax,
+            Code::SpecUnreadable,
             format!("`{file}` is not UTF-8: byte {at} begins no character"),
         )
         .help("save the file as UTF-8 text")
@@ -135,9 +144,8 @@ fn variables(app: &App) -> Result<BTreeMap<String, String>, Stop> {
             variables.insert(name.trim().to_owned(), value.to_owned());
             Ok(())
         }
-        _ => Err(Stop::because(
-            Code::SpecVariable,
-            format!("{place}: expected NAME=VALUE, found `{assignment}`"),
+        _ => Err(format!(
+            "{place}: expected NAME=VALUE, found `{assignment}`"
         )),
     };
     if let Some(path) = &app.global.var_file {
@@ -151,12 +159,13 @@ fn variables(app: &App) -> Result<BTreeMap<String, String>, Stop> {
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if !line.is_empty() && !line.starts_with('#') {
-                add(line, &format!("{file}:{}", number + 1))?;
+                add(line, &format!("{file}:{}", number + 1))
+                    .map_err(|problem| Stop::because(Code::SpecVariable, problem))?;
             }
         }
     }
     for assignment in &app.global.var {
-        add(assignment, "--var")?;
+        add(assignment, "--var").map_err(Stop::usage)?;
     }
     Ok(variables)
 }

@@ -28,6 +28,11 @@ impl Stop {
         Self::from(Diagnostic::new(code, At::Nowhere, message))
     }
 
+    /// Because of the command line.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::because(Code::UsageWrong, message).exit(Exit::Usage)
+    }
+
     /// With one more line of help at its last finding.
     pub(crate) fn help(self, help: impl Into<String>) -> Self {
         let mut all: Vec<Diagnostic> = self.diagnostics.into_iter().collect();

@@ -4,12 +4,16 @@ use std::{fs, path::Path};
 
 use azure::{Client, Cloud, CredentialChoice, CredentialName, Settings};
 use emulator::{
-    Clock, Faults, OpenError, Opened, Options, Sandbox, SandboxError, Speed, World as Kept,
+    Clock, Faults, OpenError, Opened, Options, Problem, Sandbox, SandboxError, Speed, World as Kept,
 };
-use model::{diag::Code, live::Mode, spec::Spec};
+use model::{
+    diag::{At, Code, Diagnostic},
+    live::Mode,
+    spec::Spec,
+};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{app::App, args::CloudName, errors, exit::Exit, stop::Stop};
+use crate::{app::App, args::CloudName, errors, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
 const USUAL_SPEED: u32 = 1_000;
@@ -167,9 +171,9 @@ fn settings(app: &App) -> Result<Settings, Stop> {
     settings.cloud = cloud(app);
     settings.endpoint.clone_from(&app.global.endpoint);
     if let Some(name) = &app.global.credential {
-        let name: CredentialName = name.parse().map_err(|problem: String| {
-            Stop::because(Code::NoCredential, format!("--credential: {problem}")).exit(Exit::Usage)
-        })?;
+        let name: CredentialName = name
+            .parse()
+            .map_err(|problem: String| Stop::usage(format!("--credential: {problem}")))?;
         settings.credential = CredentialChoice::Named(name);
     }
     Ok(settings)
@@ -221,6 +225,11 @@ fn unusable(folder: &Path, error: &dyn std::error::Error) -> Stop {
 /// # Errors
 /// It is damaged, or of another version; it is left as it is.
 pub(crate) fn open(folder: &Path) -> Result<Opened, Stop> {
+    if folder.is_file() {
+        let message = format!("`{}` is a file, expected a folder", folder.display());
+        return Err(Stop::because(Code::SandboxUnusable, message)
+            .help("name another folder with `--sandbox=DIR`"));
+    }
     Kept::open(folder).map_err(|error: OpenError| unusable(folder, &error))
 }
 
@@ -239,9 +248,7 @@ pub(crate) fn serve(runtime: &Runtime, options: Options) -> Result<Sandbox, Stop
 /// # Errors
 /// It is out of range.
 pub(crate) fn speed(times: f64) -> Result<Speed, Stop> {
-    Speed::new(times).map_err(|error| {
-        Stop::because(Code::SandboxUnusable, format!("--speed: {error}")).exit(Exit::Usage)
-    })
+    Speed::new(times).map_err(|error| Stop::usage(format!("--speed: {error}")))
 }
 
 /// The faults of a file.
@@ -258,5 +265,21 @@ pub(crate) fn faults(path: Option<&Path>) -> Result<Faults, Stop> {
             format!("`{}` cannot be read: {error}", path.display()),
         ));
     }
-    Faults::read(path).map_err(|error| Stop::because(Code::SandboxUnusable, azure::chain(&error)))
+    Faults::read(path).map_err(|error| {
+        let finding = |problem: &Problem| {
+            let Problem {
+                line,
+                column,
+                message,
+                help,
+            } = problem;
+            let message = format!("{}:{line}:{column}: {message}", error.file);
+            let finding = Diagnostic::new(Code::SandboxUnusable, At::Nowhere, message);
+            match help {
+                Some(help) => finding.with_help(help),
+                None => finding,
+            }
+        };
+        Stop::with(error.problems.iter().map(finding).collect())
+    })
 }

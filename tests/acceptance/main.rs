@@ -3,7 +3,19 @@
 
 mod arrows;
 
+mod readme;
+
 mod source;
+
+mod support;
+
+mod filters;
+
+mod server;
+
+mod transcript;
+
+mod transcripts;
 
 mod world;
 

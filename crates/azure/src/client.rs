@@ -331,7 +331,11 @@ fn endpoint_of(settings: &Settings) -> Result<Url, ConnectError> {
         endpoint: text.clone(),
         reason,
     };
-    let url = Url::parse(text).map_err(|error| wrong(error.to_string()))?;
+    let url = Url::parse(text).map_err(|error| {
+        wrong(format!(
+            "expected an address such as `https://HOST`: {error}"
+        ))
+    })?;
     check_scheme(&url).map_err(|fault| wrong(fault.to_string()))?;
     if !matches!(url.path(), "" | "/") || url.query().is_some() {
         return Err(wrong(

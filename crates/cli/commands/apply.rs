@@ -11,6 +11,7 @@ use crate::{
     commands::plan as planned,
     exit::Exit,
     planning,
+    source::Source,
     stop::{Outcome, Stop},
     world::{self, World},
 };
@@ -28,103 +29,94 @@ const MOST_ROUNDS: u32 = 3;
 
 fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
     let mut earlier = None;
-    for round in 1.. {
-        let applied = match once(app, arguments, earlier) {
-            Ok(Once::Applied(applied, plan)) => {
-                if !applied.settled || round == MOST_ROUNDS {
-                    applied.print(app, &plan);
-                    return Ok(applied.exit);
-                }
-                applied
-            }
-            Ok(Once::Nothing) => break,
+    let mut round = 1;
+    loop {
+        let (plan, applied) = match once(app, arguments, earlier) {
+            Ok(done) => done,
             // Whatever stops a later round, an earlier one may have written something.
             Err(stop) if earlier.is_some_and(|writes| writes > 0) => {
                 return Err(stop.exit(Exit::NotReached));
             }
             Err(stop) => return Err(stop),
         };
+        if !applied.settled || round == MOST_ROUNDS {
+            return Ok(applied.end(app, &plan));
+        }
+        round += 1;
         earlier = Some(applied.writes());
         app.output
             .note("\nWhat an earlier run had left under way has ended: planning again.\n\n");
     }
-    Ok(Exit::Done)
 }
 
-/// What came of one round.
-enum Once {
-    /// There was nothing to do.
-    Nothing,
-    /// A plan was applied.
-    Applied(Applied, Box<Plan>),
-}
-
-fn once(app: &App, arguments: &args::Apply, earlier: Option<u64>) -> Result<Once, Stop> {
+fn once(
+    app: &App,
+    arguments: &args::Apply,
+    earlier: Option<u64>,
+) -> Result<(Box<Plan>, Applied), Stop> {
     let made = planning::make(app, &arguments.planning, false)?;
     let Some(plan) = made.plan else {
         return Err(Stop::with(made.findings));
     };
     planning::may_apply(&plan, &made.findings)?;
-    if !app.output.is_json() {
-        app.output
-            .note(&render::plan::text(&plan, app.output.stderr));
-    }
+    applying::show(app, &plan, &arguments.applying);
     app.say_unless_json(&made.findings);
+    let applied = apply(app, &plan, &made.world, &arguments.applying, earlier)?;
+    Ok((Box::new(plan), applied))
+}
+
+fn apply(
+    app: &App,
+    plan: &Plan,
+    world: &World,
+    applying: &Applying,
+    earlier: Option<u64>,
+) -> Result<Applied, Stop> {
     if !plan.has_changes {
-        if app.output.is_json() {
-            planned::print(app, &plan);
-        }
-        return Ok(Once::Nothing);
+        return Ok(Applied::nothing(Exit::Done));
     }
-    applying::confirm(app, &plan, &arguments.applying)?;
-    let spec = app.source()?.spec()?;
-    let applied = applying::run(
-        app,
-        &plan,
-        Some(spec),
-        &made.world,
-        &arguments.applying,
-        earlier,
-    )?;
-    Ok(Once::Applied(applied, Box::new(plan)))
+    applying::confirm(app, plan, applying)?;
+    applying::run(app, plan, world, applying, Exit::Done, earlier)
 }
 
 /// Applies exactly what a file says, if the world is still as it was.
 fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
     let plan = planned::load(path)?;
+    check_plan(&plan)?;
     check_world(app, &plan)?;
-    let source = app.source()?;
-    let spec = source.spec()?;
-    if spec.name != plan.stack {
-        let message = format!(
-            "the plan is for the stack `{}`, the spec is for `{}`",
-            plan.stack, spec.name
-        );
-        return Err(
-            Stop::because(Code::PlanForOther, message).help("name the spec of the plan with `-f`")
-        );
-    }
+    check_stack(app, &plan)?;
     let world = World::open(app, false, plan.scope.subscription.clone())?;
-    let live = planning::read(&world, spec, planning::now(), false)?;
+    let live = planning::read(&world, planning::scope_of_plan(&plan, planning::now()))?;
     let stale = planner::staleness(&plan, &live);
     if stale.has_errors() {
         return Err(Stop::with(stale));
     }
+    applying::show(app, &plan, applying);
     if !app.output.is_json() {
         app.output
-            .note(&render::plan::text(&plan, app.output.stderr));
+            .say(&render::plan::findings(&plan, app.output.stderr));
     }
-    if !plan.has_changes {
-        return Ok(Exit::Done);
-    }
-    applying::confirm(app, &plan, applying)?;
-    let applied = applying::run(app, &plan, Some(spec), &world, applying, None)?;
-    applied.print(app, &plan);
-    Ok(applied.exit)
+    Ok(apply(app, &plan, &world, applying, None)?.end(app, &plan))
 }
 
-/// A plan is applied to the world it was made for.
-fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
+/// The spec is not needed, but where one is at hand it must be the plan's.
+fn check_stack(app: &App, plan: &Plan) -> Result<(), Stop> {
+    let file = app.global.file.display();
+    match Source::stack(app) {
+        Some(stack) if stack != plan.stack => {
+            let message = format!(
+                "the plan is for the stack `{}`, `{file}` is for `{stack}`",
+                plan.stack
+            );
+            Err(Stop::because(Code::PlanForOther, message)
+                .help("name the spec of the plan with `-f`, or apply where no spec is"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A plan with errors, or with something left unread, is shown and not applied.
+fn check_plan(plan: &Plan) -> Result<(), Stop> {
     if plan
         .diagnostics
         .iter()
@@ -141,22 +133,31 @@ fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
             "the plan is incomplete: it cannot be applied",
         ));
     }
+    Ok(())
+}
+
+/// A plan is applied to the world it was made for.
+fn check_world(app: &App, plan: &Plan) -> Result<(), Stop> {
+    if plan.scope.mode == Mode::Offline {
+        return Err(planning::is_offline());
+    }
     let words = |mode: Mode| match mode {
         Mode::Azure => "Azure",
         Mode::Sandbox => "the sandbox",
-        Mode::Offline => "no world (it was made offline)",
+        Mode::Offline => "no world",
     };
     let here = world::mode(app, false);
     let cloud = world::cloud(app).name();
-    if plan.scope.mode != here || plan.scope.cloud != cloud {
-        let message = format!(
-            "the plan is for {} ({}), this run is for {} ({cloud})",
-            words(plan.scope.mode),
-            plan.scope.cloud,
-            words(here)
-        );
-        return Err(Stop::because(Code::PlanForOther, message)
-            .help("plan again for this world, or run with the options of the plan"));
+    let (planned, run) = if plan.scope.mode == here {
+        let named = |cloud: &str| format!("the cloud `{cloud}`");
+        (named(&plan.scope.cloud), named(cloud))
+    } else {
+        (words(plan.scope.mode).to_owned(), words(here).to_owned())
+    };
+    if planned == run && plan.scope.cloud == cloud {
+        return Ok(());
     }
-    Ok(())
+    let message = format!("the plan is for {planned}, this run is for {run}");
+    Err(Stop::because(Code::PlanForOther, message)
+        .help("plan again for this world, or run with the options of the plan"))
 }

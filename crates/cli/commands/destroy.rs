@@ -4,9 +4,8 @@ use model::diag::Code;
 
 use crate::{
     app::App,
-    applying,
+    applying::{self, Applied},
     args::{self, Planning},
-    commands::plan as planned,
     exit::Exit,
     planning,
     stop::{Outcome, Stop},
@@ -19,10 +18,7 @@ pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
         return Err(Stop::with(made.findings));
     };
     planning::may_apply(&plan, &made.findings)?;
-    if !app.output.is_json() {
-        app.output
-            .note(&render::plan::text(&plan, app.output.stderr));
-    }
+    applying::show(app, &plan, &arguments.applying);
     app.say_unless_json(&made.findings);
     // Something protected stays: the rest goes, and the exit code says so.
     let kept = made
@@ -31,16 +27,10 @@ pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
         .any(|finding| finding.code == Code::Protected);
     let done = if kept { Exit::Refused } else { Exit::Done };
     if !plan.has_changes {
-        if app.output.is_json() {
-            planned::print(app, &plan);
-        }
-        return Ok(done);
+        return Ok(Applied::nothing(done).end(app, &plan));
     }
     applying::confirm(app, &plan, &arguments.applying)?;
-    let mut applied = applying::run(app, &plan, None, &made.world, &arguments.applying, None)?;
-    if applied.exit == Exit::Done {
-        applied.exit = done;
-    }
-    applied.print(app, &plan);
-    Ok(applied.exit)
+    let (world, arguments) = (&made.world, &arguments.applying);
+    let applied = applying::run(app, &plan, world, arguments, done, None)?;
+    Ok(applied.end(app, &plan))
 }

@@ -1,6 +1,6 @@
 //! `explain`: the decision record of a pool, or the page of a diagnostic code.
 
-use model::diag::Code;
+use model::{diag::Code, plan::PoolPlan};
 
 use crate::{
     app::App,
@@ -17,7 +17,11 @@ pub(crate) fn run(app: &App, arguments: &args::Explain) -> Outcome {
         .as_deref()
         .and_then(|what| what.parse::<Code>().ok())
     {
-        let page = render::page::text(code.page(), app.output.stdout);
+        let page = if app.output.is_json() {
+            render::page::json(code.as_str(), code.severity(), code.page())
+        } else {
+            render::page::text(code.page(), app.output.stdout)
+        };
         app.output.data(&page);
         return Ok(Exit::Done);
     }
@@ -29,11 +33,7 @@ pub(crate) fn run(app: &App, arguments: &args::Explain) -> Outcome {
     };
     if let Some(code) = arguments.what.as_deref().filter(looks_like_code) {
         let names = Code::ALL.iter().map(|code| code.as_str());
-        let stop = Stop::because(
-            Code::SpecInvalidValue,
-            format!("no diagnostic has the code `{code}`"),
-        )
-        .exit(Exit::Usage);
+        let stop = Stop::usage(format!("no diagnostic has the code `{code}`"));
         return Err(match model::suggest::nearest(code, names) {
             Some(near) => stop.help(format!("did you mean `{near}`?")),
             None => stop,
@@ -50,26 +50,23 @@ fn pool(app: &App, arguments: &args::Explain) -> Outcome {
     let wanted = arguments.what.as_deref();
     if let Some(pool) = wanted.filter(|pool| !plan.pools.contains_key(*pool)) {
         let names = plan.pools.keys().map(String::as_str);
-        let stop = Stop::because(
-            Code::SpecInvalidValue,
-            format!("the spec has no pool `{pool}`"),
-        );
+        let stop = Stop::usage(format!("the spec has no pool `{pool}`"));
         return Err(match model::suggest::nearest(pool, names) {
             Some(near) => stop.help(format!("did you mean `{near}`?")),
             None => stop.help("diagnostic codes are written in capitals, such as SPEC002"),
         });
     }
-    for (name, pool) in plan
+    let pools: Vec<(&str, &PoolPlan)> = plan
         .pools
         .iter()
+        .map(|(name, pool)| (name.as_str(), pool))
         .filter(|(name, _)| wanted.is_none_or(|wanted| wanted == *name))
-    {
-        let text = if app.output.is_json() {
-            render::explain::json(name, pool)
-        } else {
-            render::explain::text(name, pool, app.output.stdout)
-        };
-        app.output.data(&text);
-    }
+        .collect();
+    let text = if app.output.is_json() {
+        render::explain::json(&pools)
+    } else {
+        render::explain::text(&pools, app.output.stdout)
+    };
+    app.output.data(&text);
     Ok(Exit::Done)
 }

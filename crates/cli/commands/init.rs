@@ -8,6 +8,7 @@ use model::{
 };
 
 use crate::{
+    VERSION,
     app::App,
     args,
     exit::Exit,
@@ -69,16 +70,18 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
         )
         .help(help)
     })?;
-    app.output.note(&format!(
-        "wrote {file}; next: `tensorform --sandbox plan`, which needs no account\n"
-    ));
+    let next = "tensorform --sandbox plan";
+    if app.output.is_json() {
+        app.output
+            .data(&render::starter::json(&file.to_string(), next, VERSION));
+    } else {
+        app.output.note(&format!(
+            "Wrote {file}. Next: `{next}`, which needs no account.\n"
+        ));
+    }
     Ok(Exit::Done)
 }
 
 fn unknown(what: &str, found: &str, expected: &str) -> Stop {
-    Stop::because(
-        Code::SpecInvalidValue,
-        format!("{what}: expected {expected}, found `{found}`"),
-    )
-    .exit(Exit::Usage)
+    Stop::usage(format!("{what}: expected {expected}, found `{found}`"))
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use model::{diag::Code, plan::Plan};
+use model::{diag::Code, live::Mode, plan::Plan};
 
 use crate::{
     app::App,
@@ -19,18 +19,27 @@ pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
     let Some(plan) = made.plan else {
         return Err(Stop::with(made.findings));
     };
+    // Before anything is printed: a document is one, also where saving fails.
+    let saved = match &arguments.out {
+        Some(path) if exit == Exit::Done => {
+            save(&plan, path)?;
+            let path = path.display();
+            if plan.scope.mode == Mode::Offline {
+                format!(
+                    "Saved in {path} for `tensorform show`: an offline plan cannot be applied.\n"
+                )
+            } else {
+                format!("Saved in {path}; `tensorform apply {path}` applies exactly this.\n")
+            }
+        }
+        Some(path) => format!("Not saved: {} is as it was.\n", path.display()),
+        None => String::new(),
+    };
     print(app, &plan);
     app.say_unless_json(&made.findings);
+    app.output.note(&saved);
     if exit != Exit::Done {
         return Ok(exit);
-    }
-    if let Some(path) = &arguments.out {
-        save(&plan, path)?;
-        app.output.note(&format!(
-            "saved in {}; `tensorform apply {}` applies exactly this\n",
-            path.display(),
-            path.display()
-        ));
     }
     Ok(if arguments.detailed_exitcode && plan.has_changes {
         Exit::Changes
@@ -51,7 +60,8 @@ pub(crate) fn print(app: &App, plan: &Plan) {
 
 /// Writes a plan file, all of it or nothing.
 fn save(plan: &Plan, path: &Path) -> Result<(), Stop> {
-    let unfinished = path.with_extension("new");
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".new");
     let written = fs::write(&unfinished, render::plan::json(plan))
         .and_then(|()| fs::rename(&unfinished, path));
     written.map_err(|error| {

@@ -11,15 +11,12 @@ use crate::{
     world,
 };
 
-/// The speed of a sandbox that others use, unless somebody says.
-const AS_FAST_AS_AZURE: u32 = 1;
-
 /// Serves.
 pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let SandboxCommand::Serve(arguments) = &arguments.command;
     let folder = arguments.state.display();
     let faults = world::faults(app.global.faults.as_deref())?;
-    let times = app.global.speed.unwrap_or(AS_FAST_AS_AZURE);
+    let times = app.global.speed.unwrap_or(1);
     let speed = world::speed(f64::from(times))?;
     let kept = match world::open(&arguments.state)? {
         Opened::Serve(kept) => kept,
@@ -38,10 +35,8 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let sandbox = world::serve(&runtime, options)?;
     let endpoint = sandbox.endpoint().to_owned();
     if app.output.is_json() {
-        app.output.data(&format!(
-            "{{\"endpoint\": \"{endpoint}\", \"state\": {:?}}}\n",
-            folder.to_string()
-        ));
+        app.output
+            .data(&render::starter::served(&endpoint, &folder.to_string()));
     } else {
         app.output.data(&format!(
             "sandbox at {endpoint}, world in {folder}, {times} times as fast as Azure\n"

@@ -60,7 +60,7 @@ fn most(text: &str) -> Result<Decimal, Stop> {
     text.parse().map_err(|_| {
         let message =
             format!("--max-hourly: expected a price in US dollars such as `12.50`, found `{text}`");
-        Stop::because(Code::SpecInvalidValue, message).exit(Exit::Usage)
+        Stop::usage(message)
     })
 }
 

@@ -80,9 +80,14 @@ impl Service {
         }
     }
 
-    /// The state. A panic elsewhere rolled its request back or never began it, so it stays usable.
+    /// The state. What a request did that panicked is undone, so that it stays usable.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(|poisoned| {
+            let mut state = PoisonError::into_inner(poisoned);
+            state.world.roll_back();
+            self.state.clear_poison();
+            state
+        })
     }
 
     /// Serves a request.

@@ -106,13 +106,9 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 resource.set_state("Failed");
                 resource.operation = None;
             });
-            // The parent that the deletion kept busy is free again.
+            // The network around a subnet is free again.
             if let Some(parent) = target.parent() {
-                world.change(&parent, |parent| {
-                    if parent.operation.as_deref() == Some(&operation.id) {
-                        parent.operation = None;
-                    }
-                });
+                world.change(&parent, |parent| parent.operation = None);
             }
         }
         Work::DeleteGroup => {
@@ -170,6 +166,7 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         renew(world, &operation.target);
     } else {
         operation.output = disk::output(world, &operation.target);
+        disk::tell_holder(world, &operation.target);
     }
 }
 

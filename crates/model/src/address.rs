@@ -4,6 +4,10 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// The name of the subnet that the nodes are in. Subnets carry no tags, so that this name, in a
+/// network of the stack, is what tells whose it is.
+pub const SUBNET_OF_NODES: &str = "nodes";
+
 /// The name of a resource inside its stack. Orders by name and then by number, so that
 /// `pool.train[2]` comes before `pool.train[10]`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

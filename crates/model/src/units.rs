@@ -144,7 +144,9 @@ impl CaseInsensitive {
 
 impl PartialEq for CaseInsensitive {
     fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
+        // Most texts differ in length or in their first letters, which needs no folding.
+        self.0.eq_ignore_ascii_case(&other.0)
+            || (!(self.0.is_ascii() && other.0.is_ascii()) && self.folded().eq(other.folded()))
     }
 }
 

@@ -20,9 +20,12 @@ pub mod cost;
 
 mod staleness;
 
+mod verify;
+
 mod plan;
 
 pub use self::{
     plan::{Input, Options, Planned, plan},
     staleness::staleness,
+    verify::unreached,
 };

@@ -116,6 +116,7 @@ fn select_all(input: Input<'_>, location: &Region) -> (Selections, Findings) {
             catalog: input.catalog,
             live: input.live,
             location,
+            mode: input.options.mode,
             reselect: input.options.reselect,
         };
         let (selection, found) = select::select(context);

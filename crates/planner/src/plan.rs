@@ -291,11 +291,9 @@ impl Assembly<'_> {
                 let message = format!(
                     "which sizes the subscription may use in {region} could not be read: {reason}"
                 );
-                findings.diagnostics.push(Diagnostic::new(
-                    Code::SizesUnknown,
-                    At::Nowhere,
-                    message,
-                ));
+                let finding = Diagnostic::new(Code::SizesUnknown, At::Nowhere, message);
+                let help = "a size that the subscription may not use would fail at apply; reading them needs the Reader role";
+                findings.diagnostics.push(finding.with_help(help));
             }
         }
         for unread in &self.input.live.unread {

@@ -10,7 +10,7 @@ use model::{
     diag::{At, Code, Diagnostic, SpecPath},
     live::{Answer, Live, Mode, Question, UsageFact},
     plan::{Action, QuotaLine, Step},
-    resource::{Resource, ResourceKind, VmPriority},
+    resource::{Resource, ResourceKind, VirtualMachine, VmPriority},
     units::Region,
 };
 
@@ -89,46 +89,81 @@ pub(crate) fn quota(
 
 fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
     let mut demand = Demand::default();
-    for step in steps.iter().filter(|step| step.action == Action::Create) {
-        if step.kind == ResourceKind::PublicIpAddress {
-            *demand
-                .network
-                .entry(STANDARD_ADDRESSES.to_owned())
-                .or_default() += 1;
-        }
-        let Some(vm) = step.after.as_ref().and_then(Resource::virtual_machine) else {
-            continue;
-        };
-        let Some(size) = catalog.size(&vm.size) else {
-            demand.unknown.push(vm.size.to_string());
-            continue;
+    for step in steps {
+        let machine = |resource: &Option<Resource>| {
+            resource
+                .as_ref()
+                .and_then(Resource::virtual_machine)
+                .cloned()
         };
         let pool = step.address.pool_name();
-        let vcpus = i64::from(size.vcpus);
-        demand.add(MACHINES, 1, pool);
-        match vm.priority {
-            VmPriority::Spot { .. } => demand.add(SPOT_VCPUS, vcpus, pool),
-            VmPriority::Regular => {
-                demand.add(REGIONAL_VCPUS, vcpus, pool);
-                if let Some(family) = &size.family {
-                    let counter = catalog
-                        .quota_family(family)
-                        .map_or(family, |row| &row.usage_name);
-                    demand.add(counter.as_str(), vcpus, pool);
+        match step.action {
+            Action::Create => {
+                if step.kind == ResourceKind::PublicIpAddress {
+                    *demand
+                        .network
+                        .entry(STANDARD_ADDRESSES.to_owned())
+                        .or_default() += 1;
+                }
+                if let Some(vm) = machine(&step.after)
+                    && demand.vcpus(&vm, catalog, 1, pool)
+                {
+                    demand.add(MACHINES, 1, pool);
                 }
             }
+            // Another size is paid from the quota of its own family, and gives back the old one's.
+            Action::Update | Action::RestartUpdate | Action::StopUpdate | Action::Replace => {
+                if let (Some(before), Some(after)) = (machine(&step.before), machine(&step.after))
+                    && before.size != after.size
+                    && demand.vcpus(&after, catalog, 1, pool)
+                {
+                    demand.vcpus(&before, catalog, -1, pool);
+                }
+            }
+            Action::NoOp | Action::Repair | Action::Start | Action::Delete => {}
         }
     }
+    demand.compute.retain(|_, (needed, _)| *needed > 0);
     demand
 }
 
 impl Demand {
+    /// Adds the vCPUs of a VM, or takes them back; answers whether its size is known.
+    fn vcpus(
+        &mut self,
+        vm: &VirtualMachine,
+        catalog: &Catalog,
+        sign: i64,
+        pool: Option<&str>,
+    ) -> bool {
+        let Some(size) = catalog.size(&vm.size) else {
+            if sign > 0 {
+                self.unknown.push(vm.size.to_string());
+            }
+            return false;
+        };
+        let vcpus = sign.saturating_mul(i64::from(size.vcpus));
+        match vm.priority {
+            VmPriority::Spot { .. } => self.add(SPOT_VCPUS, vcpus, pool),
+            VmPriority::Regular => {
+                self.add(REGIONAL_VCPUS, vcpus, pool);
+                if let Some(family) = &size.family {
+                    let counter = catalog
+                        .quota_family(family)
+                        .map_or(family, |row| &row.usage_name);
+                    self.add(counter.as_str(), vcpus, pool);
+                }
+            }
+        }
+        true
+    }
+
     fn add(&mut self, counter: &str, amount: i64, pool: Option<&str>) {
         let entry = self
             .compute
             .entry(counter.to_owned())
             .or_insert_with(|| (0, pool.map(ToOwned::to_owned)));
-        entry.0 += amount;
+        entry.0 = entry.0.saturating_add(amount);
     }
 }
 

@@ -42,6 +42,28 @@ pub(crate) fn write(paper: &mut Paper, cost: &Cost, before: Before, style: Style
     }
 }
 
+/// The totals of what stays as it is.
+pub(crate) fn unchanged(paper: &mut Paper, cost: &Cost) {
+    paper.heading(&format!("Cost in {}", cost.currency));
+    let Total {
+        hourly_micros,
+        monthly_micros,
+    } = cost.after;
+    let unknown = cost.lines.iter().filter(|line| !line.known).count();
+    let limits = if unknown > 0 {
+        let lines = words::counted(unknown, "thing", "things");
+        format!(" at least, and {lines} without a known price")
+    } else {
+        String::new()
+    };
+    paper.hanging(
+        &Line::of("  "),
+        &Line::of(format!(
+            "{hourly_micros} hourly, {monthly_micros} monthly{limits}; unchanged"
+        )),
+    );
+}
+
 fn table(cost: &Cost, before: Before, newest: Option<&str>) -> Table {
     let columns = [
         Column::left(if cost.lines.is_empty() { "" } else { "For" }, Fit::Wrap),

@@ -38,4 +38,6 @@ pub mod images;
 
 pub mod page;
 
+pub mod starter;
+
 pub use self::style::Style;

@@ -3,7 +3,11 @@
 //! Only what those pages use is understood: headings, paragraphs, lists, code blocks,
 //! `code`, **bold** and links. Everything else stands as written.
 
+use model::diag::Severity;
+use serde_json::json;
+
 use crate::{
+    failure,
     line::Line,
     paper::Paper,
     style::{Ink, Style},
@@ -11,6 +15,21 @@ use crate::{
 
 /// Blanks before code.
 const CODE_INDENT: usize = 4;
+
+/// The version of the JSON document.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// The page of a diagnostic code as one JSON document, its text in Markdown.
+pub fn json(code: &str, severity: Severity, markdown: &str) -> String {
+    let title = markdown.lines().next().and_then(heading);
+    failure::document(&json!({
+        "format_version": FORMAT_VERSION,
+        "code": code,
+        "severity": severity,
+        "title": title.and_then(|title| title.split_once(": ")).map(|(_, title)| title),
+        "page": markdown,
+    }))
+}
 
 /// The page as text.
 pub fn text(markdown: &str, style: Style) -> String {

@@ -136,6 +136,20 @@ pub(super) fn not_empty(remaining: &[String]) -> Stopped {
     failure
 }
 
+/// What is to be deleted is protected.
+pub(super) fn protected() -> Stopped {
+    let mut failure = of_kind(
+        "protected",
+        ours(
+            "Protected",
+            "the resource carries the tag `tensorform-protect`",
+        ),
+        "remove the tag, or set `protect: false` and apply, before deleting it",
+    );
+    failure.left_behind = true;
+    failure
+}
+
 /// The step was left while it was under way.
 pub(super) fn left_alone(accepted: bool) -> Stopped {
     let mut failure = of_kind(

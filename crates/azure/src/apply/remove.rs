@@ -6,7 +6,7 @@ use azure_core::Method;
 use model::{
     ids::ArmId,
     plan::Action,
-    resource::{Properties, ResourceKind},
+    resource::{Properties, ResourceKind, tags},
 };
 use serde_json::Value;
 
@@ -27,6 +27,13 @@ impl Performer<'_> {
             return Ok(());
         };
         self.compare(Some(&now), own)?;
+        if now
+            .tags()
+            .get(tags::PROTECT)
+            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
+        {
+            return Err(failure::protected());
+        }
         own.all();
         if self.step.kind == ResourceKind::ResourceGroup {
             self.refuse_unless_empty().await?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    address::Address,
+    address::{Address, SUBNET_OF_NODES},
     ids::ArmId,
     live::{Live, LiveResource, Owner, State, Unread},
     resource::{ResourceKind, Tags, tags},
@@ -47,8 +47,6 @@ struct Assembly<'a> {
     disks: VmDisks,
     /// Which VM of ours an OS disk belongs to.
     os_disks: BTreeMap<ArmId, ArmId>,
-    /// Which VM of ours has which address.
-    machines: BTreeMap<Address, ArmId>,
     found: BTreeMap<ArmId, LiveResource>,
     unread: Vec<Unread>,
 }
@@ -60,7 +58,6 @@ impl<'a> Assembly<'a> {
             lists,
             disks: VmDisks::default(),
             os_disks: BTreeMap::new(),
-            machines: BTreeMap::new(),
             found: BTreeMap::new(),
             unread: Vec::new(),
         };
@@ -73,11 +70,8 @@ impl<'a> Assembly<'a> {
             let Some(id) = id_of(body).filter(|_| assembly.is_ours(&tags)) else {
                 continue;
             };
-            if let Some(disk) = wire::os_disk_id(body).0 {
-                assembly.os_disks.insert(disk, id.clone());
-            }
-            if let Some(address) = address_in(&tags) {
-                assembly.machines.insert(address, id);
+            if let Some(disk) = wire::os_disk_of(&id, body) {
+                assembly.os_disks.insert(disk, id);
             }
         }
         assembly
@@ -134,8 +128,8 @@ impl<'a> Assembly<'a> {
         self.found.insert(id, live);
     }
 
-    /// Whose a resource is. An OS disk carries a copy of its VM's tags: the VM decides, and a
-    /// copy whose VM is gone is still ours, without taking the VM's address.
+    /// Whose a resource is. An OS disk carries a copy of its VM's tags: the VM decides. A copy
+    /// that no VM holds any more is a leftover of ours, at an address of its own.
     fn owner(&mut self, kind: ResourceKind, id: &ArmId, body: &Value, tags: &Tags) -> Owner {
         let child_of = |of: ArmId| Owner::Child { of, address: None };
         if kind == ResourceKind::Disk
@@ -155,10 +149,10 @@ impl<'a> Assembly<'a> {
         }
         match address_in(tags) {
             Some(address) if kind == ResourceKind::Disk && address.leaf() == "vm" => {
-                let machine = self.machines.get(&address).cloned();
-                match machine.or_else(|| id.group_id()) {
-                    Some(parent) => child_of(parent),
-                    None => Owner::Stack(address),
+                let holder = body.get("managedBy").and_then(Value::as_str);
+                match holder.and_then(|holder| holder.parse().ok()) {
+                    Some(holder) => child_of(holder),
+                    None => Owner::Stack(address.join("os_disk")),
                 }
             }
             Some(address) => Owner::Stack(address),
@@ -184,19 +178,16 @@ impl<'a> Assembly<'a> {
         found
     }
 
-    /// Subnets come with their network. They carry no tags: ours is the one named after the
-    /// stack, or the only one.
+    /// Subnets come with their network. They carry no tags: ours is known by its name.
     fn add_subnets(&mut self, network: &LiveResource, body: &Value) {
         let subnets = body
             .pointer("/properties/subnets")
             .and_then(Value::as_array);
-        let subnets: Vec<&Value> = subnets.into_iter().flatten().collect();
-        let own_name = format!("{}-subnet", self.scope.stack);
-        for subnet in &subnets {
+        for subnet in subnets.into_iter().flatten() {
             let Some(id) = id_of(subnet) else {
                 continue;
             };
-            let is_ours = id.name().eq_ignore_ascii_case(&own_name) || subnets.len() == 1;
+            let is_ours = id.name().eq_ignore_ascii_case(SUBNET_OF_NODES);
             let resource = wire::decode(ResourceKind::Subnet, subnet);
             if let Err(error) = &resource {
                 self.unread.push(Unread {
@@ -228,7 +219,7 @@ impl<'a> Assembly<'a> {
             .flatten()
             .filter_map(id_of)
             .collect();
-        let disk = wire::os_disk_id(body).0;
+        let disk = wire::os_disk_of(machine, body);
         let parts = interfaces
             .into_iter()
             .map(|id| (id, "Microsoft.Network/networkInterfaces"))

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use azure_core::Method;
-use futures::future::{try_join, try_join_all, try_join3};
+use futures::{
+    future::{join_all, try_join, try_join_all},
+    join,
+};
 use model::{
     ids::ArmId,
     live::Unread,
@@ -53,12 +56,14 @@ struct Reader<'a> {
 /// Fetches all lists.
 pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, ReadError> {
     let reader = Reader { client, scope };
-    let (tagged, group, (always, machines)) = try_join3(
+    // All end before any failure is told, so that the same world gives the same error.
+    let (tagged, group, always, machines) = join!(
         reader.tagged(),
         reader.group(),
-        try_join(reader.always(), reader.machines()),
-    )
-    .await?;
+        reader.always(),
+        reader.machines(),
+    );
+    let (tagged, group, always, machines) = (tagged?, group?, always?, machines?);
     let mut lists = Lists {
         group,
         by_kind: always,
@@ -132,7 +137,7 @@ impl Reader<'_> {
             let bodies = self.kind_in(group, kind).await?;
             Ok((kind, bodies))
         });
-        Ok(try_join_all(lists).await?.into_iter().collect())
+        join_all(lists).await.into_iter().collect()
     }
 
     /// All resources of a kind in a group; none where the group does not exist.
@@ -260,7 +265,9 @@ impl Reader<'_> {
             {
                 groups.insert(group.to_lowercase());
             }
-            os_disks.extend(disk);
+            let id = body.get("id").and_then(Value::as_str);
+            let id = id.and_then(|id| id.parse().ok());
+            os_disks.extend(id.and_then(|id| wire::os_disk_of(&id, body)).or(disk));
         }
         for id in tagged.iter().filter(|id| !os_disks.contains(id)) {
             let kind = ResourceKind::from_arm_type(&id.resource_type());

@@ -27,7 +27,7 @@ use model::{
 };
 use serde_json::{Value, json};
 
-pub(crate) use self::virtual_machine::{VmDisks, os_disk_id};
+pub(crate) use self::virtual_machine::{VmDisks, os_disk_id, os_disk_of};
 
 /// Why a body says nothing that a resource of ours can be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

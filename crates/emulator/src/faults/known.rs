@@ -145,3 +145,51 @@ static KNOWN: &[Known] = &[
 pub(crate) fn find(code: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.code == code)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::Faults;
+
+    const PAGE: &str = include_str!("../../../../docs/sandbox.md");
+
+    #[test]
+    fn the_documentation_names_every_code() {
+        for known in KNOWN {
+            let name = match known.status {
+                Some(status) => format!("`{}` ({status}", known.code),
+                None => format!("`{}`", known.code),
+            };
+            assert!(PAGE.contains(&name), "{name}");
+        }
+        let (_, codes) = PAGE
+            .split_once("Codes of operations:")
+            .expect("the list of codes");
+        let (without, with) = codes.split_once("; with hardware").expect("two lists");
+        for known in KNOWN.iter().filter(|known| known.status.is_none()) {
+            let list = if known.allocated { with } else { without };
+            assert!(list.contains(known.code), "{}", known.code);
+        }
+    }
+
+    #[test]
+    fn the_documented_example_reads() {
+        let (_, example) = PAGE.split_once("```yaml\n").expect("an example");
+        let (example, _) = example.split_once("```").expect("its end");
+        let faults = Faults::parse(example, "sandbox.md").expect("rules");
+        let names: Vec<&str> = faults.fired().map(|(name, _)| name).collect();
+        let expected = [
+            "no capacity",
+            "broken guests",
+            "policy",
+            "gateway trouble",
+            "too many",
+            "lost answer",
+            "lost request",
+            "slow lists",
+            "black hole",
+        ];
+        assert_eq!(names, expected);
+        assert!(faults.is_expired("yesterday"));
+    }
+}

@@ -16,59 +16,6 @@ pub(crate) mod network;
 
 pub(crate) mod compute;
 
-use serde_json::Value;
+mod dispatch;
 
-use crate::{
-    call::Call,
-    error::ArmError,
-    gateway::Admitted,
-    http::{Answer, Method},
-    lro,
-    store::{entry::Resource, world::World},
-};
-
-/// Answers a request that the gateway let through.
-pub(crate) fn answer(world: &mut World, admitted: &Admitted<'_>) -> Result<Answer, ArmError> {
-    let call = &admitted.call;
-    match admitted.row {
-        Some(row) if row.namespace == "Microsoft.Compute" => compute::answer(world, call, row),
-        Some(row) if row.namespace == "Microsoft.Network" => network::answer(world, call, row),
-        Some(row) if row.path == "tags" => tags::answer(world, call),
-        Some(_) => Err(common::not_served(call)),
-        None => own(world, call),
-    }
-}
-
-/// ARM's own paths.
-fn own(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmError> {
-    let kind = call.path.kind();
-    let scoped = call.path.subscription.is_some();
-    if call.path.namespace.is_some() || (kind == "providers" && scoped) {
-        return providers::answer(world, call);
-    }
-    match (kind.as_str(), scoped, call.path.group.is_some()) {
-        ("", true, true) | ("resourcegroups", true, false) => groups::answer(world, call),
-        ("resources", true, _) => resources::answer(world, call),
-        ("operationresults", true, false) if call.method() == Method::Get => {
-            lro::poll_group(world, call)
-        }
-        ("" | "locations", true, false) | ("subscriptions" | "tenants", false, false) => {
-            subscriptions::answer(world, call)
-        }
-        _ => Err(ArmError::gateway(
-            404,
-            "NotFound",
-            format!("No path '{}' is known.", call.incoming.path),
-        )),
-    }
-}
-
-/// A resource as its own GET shows it.
-pub(crate) fn show(world: &World, call: &Call<'_>, resource: &Resource) -> Value {
-    match resource.kind.as_str() {
-        "Microsoft.Compute/virtualMachines" => compute::machine::view::show(call, resource),
-        "Microsoft.Compute/disks" => compute::disk::show(world, resource),
-        "Microsoft.Compute/sshPublicKeys" => compute::ssh_key::show(call, resource),
-        _ => network::show(world, call, resource),
-    }
-}
+pub(crate) use self::dispatch::{answer, shown_id};

@@ -77,30 +77,25 @@ fn fits(resource: &Resource, filter: Option<&Filter>) -> bool {
 
 /// A resource as lists of all types show it: without properties.
 fn show(world: &World, call: &Call<'_>, resource: &Resource, filter: Option<&Filter>) -> Value {
-    let full = super::show(world, call, resource);
     let mut shown = json!({
-        "id": full.get("id"),
+        "id": super::shown_id(call, resource),
         "name": resource.name(),
         "type": resource.kind,
         "location": resource.location,
     });
     // Documented: a filter by tag name and value leaves the tags out of the answer.
     let by_tag = filter.is_some_and(|filter| filter.demanded("tagName").is_some());
-    let members = [
-        "tags",
-        "sku",
-        "zones",
-        "identity",
-        "kind",
-        "plan",
-        "managedBy",
-    ];
-    for member in members {
-        if let Some(value) = full.get(member)
+    for member in ["tags", "sku", "zones", "identity", "kind", "plan"] {
+        if let Some(value) = resource.body.get(member)
             && !(member == "tags" && by_tag)
         {
             crate::json::set(&mut shown, &format!("/{member}"), value.clone());
         }
+    }
+    if resource.is("Microsoft.Compute/disks")
+        && let Some(vm) = super::compute::disk::holder(world, &resource.id)
+    {
+        crate::json::set(&mut shown, "/managedBy", json!(vm.id.as_str()));
     }
     let expand = call
         .query()

@@ -79,33 +79,38 @@ pub(crate) struct Contents {
 pub(crate) fn load(folder: &Path) -> Result<Contents, OpenError> {
     let mut contents = Contents::default();
     let snapshot = folder.join(SNAPSHOT);
-    if let Some(text) = text_of(&snapshot)? {
-        read_snapshot(&snapshot, &text, &mut contents)?;
+    if let Some(bytes) = bytes_of(&snapshot)? {
+        let text = text_of(&snapshot, &bytes)?;
+        read_snapshot(&snapshot, text, &mut contents)?;
     }
     let log = folder.join(LOG);
-    if let Some(text) = text_of(&log)? {
-        read_log(&log, &text, &mut contents)?;
+    if let Some(bytes) = bytes_of(&log)? {
+        // What stands behind the last whole line was torn, maybe within a letter.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let lines = bytes.get(..=whole.unwrap_or(0)).filter(|_| whole.is_some());
+        let text = text_of(&log, lines.unwrap_or_default())?;
+        read_log(&log, text, &mut contents)?;
     }
     Ok(contents)
 }
 
-fn text_of(path: &Path) -> Result<Option<String>, OpenError> {
+fn bytes_of(path: &Path) -> Result<Option<Vec<u8>>, OpenError> {
     match std::fs::read(path) {
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) => {
-                let whole = error.utf8_error().valid_up_to();
-                let before = error.as_bytes().get(..whole).unwrap_or_default();
-                Err(OpenError::Damaged {
-                    file: path.to_owned(),
-                    line: before.split(|byte| *byte == b'\n').count(),
-                    what: "it is not text".to_owned(),
-                })
-            }
-        },
+        Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(OpenError::io("read", path, source)),
     }
+}
+
+fn text_of<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a str, OpenError> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        OpenError::Damaged {
+            file: path.to_owned(),
+            line: before.split(|byte| *byte == b'\n').count(),
+            what: "it is not text".to_owned(),
+        }
+    })
 }
 
 fn read_snapshot(file: &Path, text: &str, contents: &mut Contents) -> Result<(), OpenError> {
@@ -140,10 +145,7 @@ fn read_snapshot(file: &Path, text: &str, contents: &mut Contents) -> Result<(),
 
 fn read_log(file: &Path, text: &str, contents: &mut Contents) -> Result<(), OpenError> {
     for (at, text) in text.split_inclusive('\n').enumerate() {
-        let Some(whole) = text.strip_suffix('\n') else {
-            break;
-        };
-        let record: Record = read(file, at + 1, whole)?;
+        let record: Record = read(file, at + 1, text.trim_end_matches('\n'))?;
         contents.log_length += u64::try_from(text.len()).unwrap_or(u64::MAX);
         if record.number <= contents.record {
             // The process died between writing the snapshot and starting a new log.

@@ -10,5 +10,7 @@ pub(crate) mod folder;
 
 pub(crate) mod world;
 
+mod lookup;
+
 #[cfg(test)]
 mod tests;

@@ -28,7 +28,10 @@ fn group(name: &str, state: &str) -> Entry {
         name: name.to_owned(),
         location: "eastus".to_owned(),
         managed_by: None,
-        tags: Some(BTreeMap::from([("line".to_owned(), "one\ntwo".to_owned())])),
+        tags: Some(BTreeMap::from([(
+            "line".to_owned(),
+            "eins\nzwölf".to_owned(),
+        )])),
         state: state.to_owned(),
         created: Instant::default(),
         changed: Instant::default(),
@@ -110,6 +113,23 @@ fn a_process_killed_at_any_byte_leaves_the_last_whole_record() {
         drop(world);
         assert!(open(killed.path()).group(SUBSCRIPTION, "later").is_some());
     }
+}
+
+#[test]
+fn what_a_panicking_request_did_is_undone() {
+    let mut world = World::in_memory(1);
+    put(&mut world, vec![group("kept", "Succeeded")]);
+    let before = world.entries().clone();
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        world.transact(Instant::default(), |world| -> Result<(), ()> {
+            world.put(group("kept", "Deleting"));
+            world.put(group("half", "Succeeded"));
+            panic!("in the middle of it");
+        })
+    }));
+    assert!(panicked.is_err());
+    world.roll_back();
+    assert_eq!(world.entries(), &before);
 }
 
 #[test]

@@ -221,6 +221,33 @@ async fn spot_prices_have_rules() {
 }
 
 #[tokio::test]
+async fn a_vm_shows_the_size_that_its_disk_has() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    let mut body = machine("Standard_D4s_v5", &subnet);
+    let name = "/properties/storageProfile/osDisk/name";
+    set(&mut body, name, json!("system"));
+    rig.put(&vm("vm1"), body).await.expect(201);
+    rig.pass(8);
+    let grown = json!({"properties": {"diskSizeGB": 512}});
+    let refused = rig.patch(&disk("system"), grown.clone()).await;
+    assert_eq!(refused.expect(409).code(), "Conflict");
+    rig.post(&compute("virtualMachines/vm1/deallocate"))
+        .await
+        .expect(202);
+    rig.pass(24);
+    rig.patch(&disk("system"), grown).await.expect(202);
+    rig.pass(1);
+    rig.post(&compute("virtualMachines/vm1/start"))
+        .await
+        .expect(202);
+    rig.pass(11);
+    let size = "/properties/storageProfile/osDisk/diskSizeGB";
+    let shown = rig.get(&vm("vm1")).await.expect(200);
+    assert_eq!(shown.body.pointer(size), Some(&json!(512)));
+}
+
+#[tokio::test]
 async fn a_vm_starts_from_an_existing_disk() {
     let rig = Rig::new().await;
     let subnet = rig.ground().await;

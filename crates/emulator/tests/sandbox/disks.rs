@@ -203,3 +203,16 @@ async fn keys_are_kept_or_made() {
     rig.delete(&key).await.expect(200);
     rig.delete(&key).await.expect(204);
 }
+
+#[tokio::test]
+async fn odd_answers_can_be_switched_off() {
+    let rig = Rig::with(|options| tensorform_emulator::Options {
+        quirks: false,
+        ..options
+    })
+    .await;
+    rig.group("rg").await;
+    let key = compute("sshPublicKeys/k");
+    let made = rig.put(&key, json!({"location": "eastus"})).await;
+    assert_eq!(made.expect(201).text("/id"), id(&key));
+}

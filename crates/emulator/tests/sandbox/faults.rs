@@ -201,6 +201,25 @@ async fn a_start_or_resize_can_fail() {
 }
 
 #[tokio::test]
+async fn a_failed_subnet_delete_frees_its_network() {
+    let (rig, subnet) = with(&[
+        "- match: {method: DELETE}\n  then: {fail_in_operation: {code: InternalExecutionError}}\n"
+            .to_owned(),
+    ])
+    .await;
+    let path = format!("{subnet}?api-version=2024-03-01");
+    let begun = rig.delete(&path).await.expect(202);
+    rig.pass(10);
+    let status = rig.follow(begun.header("azure-asyncoperation")).await;
+    assert_eq!(status.text("/status"), "Failed");
+    let kept = rig.get(&path).await.expect(200);
+    assert_eq!(kept.text("/properties/provisioningState"), "Failed");
+    let second = network("virtualNetworks/net/subnets/second");
+    let body = json!({"properties": {"addressPrefix": "10.40.4.0/24"}});
+    rig.put(&second, body).await.expect(201);
+}
+
+#[tokio::test]
 async fn connections_break_before_or_after_the_work() {
     let (rig, subnet) = with(&[
         rule("before", "drop_before"),

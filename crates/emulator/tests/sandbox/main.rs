@@ -29,3 +29,5 @@ mod throttling;
 mod identity;
 
 mod durability;
+
+mod robust;

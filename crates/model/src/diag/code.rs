@@ -156,6 +156,8 @@ codes! {
     PlanUnreadable = "PLAN003", Error;
     /// A plan file for another stack or another world.
     PlanForOther = "PLAN004", Error;
+    /// A command line that cannot be used.
+    UsageWrong = "USAGE001", Error;
     /// A file that cannot be read or written.
     FileUnusable = "FILE001", Error;
     /// An SSH key that cannot be used.

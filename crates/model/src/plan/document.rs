@@ -1,9 +1,8 @@
 //! The plan document: what `plan -o json` prints and `--out` saves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{Action, Step};
 use crate::{
@@ -333,6 +332,11 @@ impl Plan {
         digest::of_json(&document)
     }
 
+    /// Whether it is to delete the whole stack: nothing is decided for any pool, and nothing stays.
+    pub fn destroys(&self) -> bool {
+        self.pools.is_empty() && self.steps.iter().all(|step| step.after.is_none())
+    }
+
     /// Steps that write.
     pub fn changes(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.action.writes())
@@ -347,91 +351,6 @@ impl Plan {
         }
         counts
     }
-
-    /// Breaches of what must hold in every plan; none in a sound one.
-    pub fn breaches(&self) -> Vec<String> {
-        let mut breaches = Vec::new();
-        let mut addresses = BTreeSet::new();
-        for step in &self.steps {
-            if !addresses.insert(&step.address) {
-                breaches.push(format!("two steps have the address `{}`", step.address));
-            }
-        }
-        for step in &self.steps {
-            for need in step.needs.iter().filter(|need| !addresses.contains(need)) {
-                breaches.push(format!(
-                    "`{}` needs `{need}`, which no step has",
-                    step.address
-                ));
-            }
-            breaches.extend(step.breaches());
-        }
-        if let Err(cycle) = super::Walk::new(&self.steps, super::WalkLimits::default()) {
-            breaches.push(cycle.to_string());
-        }
-        breaches.extend(self.cost.breaches());
-        if Self::count(&self.steps) != self.counts {
-            breaches.push("`counts` does not count the steps".to_owned());
-        }
-        if self.has_changes != self.changes().next().is_some() {
-            breaches.push("`has_changes` contradicts the steps".to_owned());
-        }
-        breaches
-    }
-}
-
-impl Step {
-    fn breaches(&self) -> Vec<String> {
-        let mut breaches = Vec::new();
-        let mut require = |holds: bool, what: &str| {
-            if !holds {
-                breaches.push(format!("`{}` ({}) {what}", self.address, self.action));
-            }
-        };
-        require(
-            self.operations.is_empty() != self.action.writes(),
-            "has operations exactly when it writes",
-        );
-        require(
-            self.before.is_some() || self.action == Action::Create,
-            "has no live resource to act on",
-        );
-        require(
-            self.after.is_some() != (self.action == Action::Delete),
-            "has a desired resource exactly unless it deletes",
-        );
-        require(
-            self.fingerprint.values.is_some() == self.before.is_some(),
-            "has a fingerprint of the live resource",
-        );
-        breaches
-    }
-}
-
-impl Cost {
-    fn breaches(&self) -> Vec<String> {
-        let mut breaches = Vec::new();
-        let sum = |of: fn(&CostLine) -> Option<Micros>| {
-            self.lines
-                .iter()
-                .filter_map(of)
-                .fold(Micros::default(), Micros::saturating_add)
-        };
-        let lines = Total {
-            hourly_micros: sum(|line| line.hourly_micros),
-            monthly_micros: sum(|line| line.monthly_micros),
-        };
-        if lines != self.after {
-            breaches.push("the cost after is not the sum of its lines".to_owned());
-        }
-        if self.after.minus(self.before) != self.delta {
-            breaches.push("the cost difference is not after minus before".to_owned());
-        }
-        if self.complete != self.lines.iter().all(|line| line.known) {
-            breaches.push("`cost.complete` contradicts the lines".to_owned());
-        }
-        breaches
-    }
 }
 
 impl Total {
@@ -441,65 +360,5 @@ impl Total {
             hourly_micros: self.hourly_micros.saturating_sub(other.hourly_micros),
             monthly_micros: self.monthly_micros.saturating_sub(other.monthly_micros),
         }
-    }
-}
-
-/// Why a text is no plan that this version can use.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanFileError {
-    /// It is no JSON, or not of the form of a plan.
-    #[error("the file is not a plan: {0}")]
-    Malformed(#[source] serde_json::Error),
-    /// Another version wrote it.
-    #[error("the plan has format version `{found}`, this tool reads `{FORMAT_VERSION}`")]
-    Version {
-        /// What the file says.
-        found: String,
-    },
-    /// It was changed after it was written.
-    #[error(
-        "the plan was changed after it was written: its digest is `{found}`, its content has `{computed}`"
-    )]
-    Edited {
-        /// What the file says.
-        found: String,
-        /// What its content has.
-        computed: String,
-    },
-    /// It breaks a rule that every plan keeps.
-    #[error("the plan contradicts itself: {0}")]
-    Unsound(String),
-}
-
-/// Reads a plan file.
-///
-/// # Errors
-/// The file is no plan, of another version, edited, or unsound.
-pub fn read_plan(text: &str) -> Result<Plan, PlanFileError> {
-    let document: Value = serde_json::from_str(text).map_err(PlanFileError::Malformed)?;
-    let version = document.get("format_version").and_then(Value::as_str);
-    if let Some(found) = version.filter(|version| *version != FORMAT_VERSION) {
-        return Err(PlanFileError::Version {
-            found: found.to_owned(),
-        });
-    }
-    let found = document
-        .get("digest")
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let mut without = document.clone();
-    if let Some(members) = without.as_object_mut() {
-        members.remove("digest");
-        members.remove("run");
-    }
-    let computed = digest::of_json(&without);
-    let plan: Plan = serde_json::from_value(document).map_err(PlanFileError::Malformed)?;
-    if found != computed {
-        return Err(PlanFileError::Edited { found, computed });
-    }
-    match plan.breaches().into_iter().next() {
-        Some(breach) => Err(PlanFileError::Unsound(breach)),
-        None => Ok(plan),
     }
 }

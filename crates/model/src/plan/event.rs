@@ -135,4 +135,12 @@ impl Outcome {
             .iter()
             .all(|(_, _, ending)| *ending == Ending::Done)
     }
+
+    /// How many steps failed.
+    pub fn failed(&self) -> usize {
+        self.steps
+            .iter()
+            .filter(|(_, _, ending)| matches!(ending, Ending::Failed(_)))
+            .count()
+    }
 }

@@ -6,6 +6,10 @@ pub mod step;
 
 pub mod walk;
 
+mod lint;
+
+pub mod file;
+
 pub mod event;
 
-pub use self::{document::*, event::*, step::*, walk::*};
+pub use self::{document::*, event::*, file::*, step::*, walk::*};

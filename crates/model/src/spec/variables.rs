@@ -11,12 +11,15 @@ use std::{
 use super::{
     findings::Findings,
     read::Inputs,
-    schema::{kind::joined, lookup},
+    schema::kind::joined,
     show,
     trail::Trail,
     yaml::node::{Content, Node, Reference, Scalar},
 };
-use crate::diag::{At, Code, Diagnostic};
+use crate::{
+    diag::{At, Code, Diagnostic},
+    suggest,
+};
 
 /// Most bytes that references may add to a spec, so that it cannot grow without bound.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
@@ -114,7 +117,7 @@ fn variables(root: &mut Node, inputs: &Inputs, findings: &mut Findings) -> Value
             let message = format!("the spec has no variable {}", show::text(name));
             let finding = Diagnostic::new(Code::SpecVariable, At::Nowhere, message);
             findings.push(
-                match lookup::nearest(name, values.keys().map(String::as_str)) {
+                match suggest::nearest(name, values.keys().map(String::as_str)) {
                     Some(near) => finding.with_help(format!("did you mean `{near}`?")),
                     None => finding.with_help(format!("declare it: `variables: {{{name}: {{}}}}`")),
                 },
@@ -327,7 +330,7 @@ impl<'a> Scope<'a> {
                     Some(None) => Ok(Resolved::Reported),
                     None => wrong(
                         format!("the spec has no variable `{name}`"),
-                        match lookup::nearest(name, values.keys().map(String::as_str)) {
+                        match suggest::nearest(name, values.keys().map(String::as_str)) {
                             Some(near) => format!("did you mean `${{var.{near}}}`?"),
                             None => format!("declare it: `variables: {{{name}: {{default: …}}}}`"),
                         },

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 
 use model::{
     address::Address,
+    catalog::Catalog,
     diag::Diagnostics,
     ids::ArmId,
     live::{Live, LiveResource, Owner, Provisioning},
@@ -87,7 +88,7 @@ pub fn run(
     desired: &[Desired],
     live: &Live,
     permissions: &Permissions,
-    catalog: &model::catalog::Catalog,
+    catalog: &Catalog,
 ) -> Changes {
     let index = Index::new(live);
     let mut changes = Changes::default();
@@ -105,8 +106,16 @@ pub fn destroy(live: &Live) -> Changes {
     changes
 }
 
+/// Whether something is still to be done to a desired resource.
+pub(crate) fn unequal(desired: &Desired, index: &Index<'_>, catalog: &Catalog) -> bool {
+    let mut changes = Changes::default();
+    let permissions = Permissions::default();
+    decide::step(desired, index, &permissions, catalog, &mut changes);
+    changes.steps.is_empty() || changes.steps.iter().any(|step| step.action.writes())
+}
+
 /// Whether a resource is on its way out.
-fn is_deleting(resource: &LiveResource) -> bool {
+pub(crate) fn is_deleting(resource: &LiveResource) -> bool {
     resource.state.provisioning == Provisioning::Deleting
 }
 

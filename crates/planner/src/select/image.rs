@@ -2,8 +2,8 @@
 
 use model::{
     catalog::{Fit, ImageOs, ImageRow, Size},
-    diag::{At, Code, Diagnostic, SpecPath},
-    live::{Answer, ImageFact, ImageQuestion, Question},
+    diag::{At, Code, Diagnostic, Severity, SpecPath},
+    live::{Answer, ImageFact, ImageQuestion, Mode, Question},
     resource::ImageReference,
     spec::ImageChoice,
     units::CaseInsensitive,
@@ -272,12 +272,12 @@ pub fn resolve(
     context: Context<'_>,
     size: &Size,
     choice: &Choice,
-    grows: bool,
+    is_needed: bool,
     findings: &mut Findings,
 ) -> ImageReference {
     let offline_version = || choice.pinned.clone().or_else(|| choice.last_seen.clone());
     let at = At::Value(SpecPath::pool(context.name, &["image"]));
-    if !grows {
+    if !is_needed {
         return choice.reference(offline_version().unwrap_or_else(|| UNKNOWN_VERSION.to_owned()));
     }
     let question = choice.question(context);
@@ -302,14 +302,28 @@ pub fn resolve(
             offline_version()
         }
         Some(Answer::Unknown { reason }) => {
-            let message = format!("the version of `{urn}` could not be checked: {reason}");
-            findings
-                .diagnostics
-                .push(Diagnostic::new(Code::ImageUnverified, at, message));
-            offline_version()
+            let version = offline_version();
+            // Offline one warning says all that is unknown.
+            if context.mode != Mode::Offline {
+                let finding = unverified(&urn, version.as_deref(), reason, at);
+                findings.diagnostics.push(finding);
+            }
+            version
         }
     };
     choice.reference(version.unwrap_or_else(|| UNKNOWN_VERSION.to_owned()))
+}
+
+/// A version that Azure did not confirm is a risk; without any version nothing can be made.
+fn unverified(urn: &str, version: Option<&str>, reason: &str, at: At) -> Diagnostic {
+    let message = format!("the version of `{urn}` could not be checked: {reason}");
+    match version {
+        Some(version) => Diagnostic::new(Code::ImageUnverified, at, message)
+            .with_help(format!("the plan has version `{version}`, which was seen elsewhere")),
+        None => Diagnostic::new(Code::ImageUnverified, at, message)
+            .with_severity(Severity::Error)
+            .with_help("no version is known: name one with `image: {urn: PUBLISHER:OFFER:SKU:VERSION}`, or plan again"),
+    }
 }
 
 fn check(

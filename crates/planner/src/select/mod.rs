@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     catalog::{Catalog, Size},
     diag::Diagnostics,
-    live::{Live, Question},
+    live::{Live, Mode, Question},
     plan::{Candidate, Memory},
     resource::{ImageReference, Security},
     spec::{DiskType, Pool, Priority, Spec},
@@ -111,6 +111,8 @@ pub struct Context<'a> {
     pub live: &'a Live,
     /// The region.
     pub location: &'a Region,
+    /// The world the plan is for.
+    pub mode: Mode,
     /// Whether live choices are made anew.
     pub reselect: bool,
 }

@@ -40,10 +40,15 @@ pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
     };
     check_grouping(context, chosen.count, &nodes, &mut findings);
     ask(context, &chosen, &mut findings);
-    let grows = chosen.new_nodes > 0;
     let zones = zones(context, &chosen, &mut findings);
     let new_node = NodeChoice {
-        image: image::resolve(context, &chosen.size, &choice, grows, &mut findings),
+        image: image::resolve(
+            context,
+            &chosen.size,
+            &choice,
+            is_image_needed(&chosen, &choice, &nodes),
+            &mut findings,
+        ),
         zone: None,
         os_disk_gb: os_disk_gb(context, &choice, &mut findings),
         os_disk_type: context
@@ -70,6 +75,15 @@ pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
         kept,
     };
     (Some(selection), findings)
+}
+
+/// Whether any node is made, or made again, from the image.
+fn is_image_needed(chosen: &Chosen, choice: &Choice, nodes: &Nodes<'_>) -> bool {
+    (0..chosen.count).any(|index| {
+        nodes
+            .get(&index)
+            .is_none_or(|(_, vm)| !choice.covers(&vm.image))
+    })
 }
 
 fn at(context: Context<'_>, key: &str) -> At {

@@ -80,7 +80,7 @@ fn named(
         return None;
     };
     let count = count(context, size);
-    let new_nodes = new_nodes(count, nodes);
+    let new_nodes = new_nodes(count, size, nodes);
     let trial = Trial {
         context,
         role,
@@ -136,7 +136,7 @@ fn chosen(
             note_better(context, &live, best, findings);
         }
         let count = count(context, &live);
-        let new_nodes = new_nodes(count, nodes);
+        let new_nodes = new_nodes(count, &live, nodes);
         let why = vec![format!(
             "live nodes have `{}`, which still satisfies the spec",
             live.name
@@ -165,7 +165,7 @@ fn chosen(
         listed: true,
         role,
         count,
-        new_nodes: new_nodes(count, nodes),
+        new_nodes: new_nodes(count, size, nodes),
         candidates,
         why,
     })
@@ -185,7 +185,7 @@ fn tried<'a>(context: Context<'a>, role: Role, nodes: &Nodes<'_>) -> (Kept<'a>, 
             role,
             size,
             count: asked(context, size),
-            new_nodes: new_nodes(count, nodes),
+            new_nodes: new_nodes(count, size, nodes),
         };
         if !rules::plays_role(&trial) {
             continue;
@@ -249,8 +249,12 @@ fn count(context: Context<'_>, size: &Size) -> u32 {
     asked(context, size).unwrap_or(1)
 }
 
-fn new_nodes(count: u32, nodes: &Nodes<'_>) -> u32 {
-    let present = nodes.keys().filter(|index| **index < count).count();
+/// Nodes that need hardware of a size: those that do not exist, and those of another size.
+fn new_nodes(count: u32, size: &Size, nodes: &Nodes<'_>) -> u32 {
+    let present = nodes
+        .iter()
+        .filter(|(index, (_, vm))| **index < count && vm.size == size.name)
+        .count();
     count.saturating_sub(u32::try_from(present).unwrap_or(u32::MAX))
 }
 

@@ -1,6 +1,6 @@
 //! Names and ids of a stack's resources.
 
-use model::{ids::ArmId, resource::ResourceKind, spec::Spec};
+use model::{address::SUBNET_OF_NODES, ids::ArmId, resource::ResourceKind, spec::Spec};
 
 /// Names of one stack.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Names {
     /// The id of a subnet of the stack's network.
     pub fn subnet(&self) -> ArmId {
         self.shared(ResourceKind::VirtualNetwork, "vnet")
-            .child("subnets", "nodes")
+            .child("subnets", SUBNET_OF_NODES)
     }
 
     /// The name of a node, which is its host name too. At most 62 characters: 40 of the

@@ -1,5 +1,7 @@
 //! What holds for every spec and every world.
 
+use std::sync::LazyLock;
+
 use model::{
     plan::Action,
     resource::{Resource, ResourceKind, attributes},
@@ -135,6 +137,45 @@ proptest! {
         plan.digest = plan.computed_digest();
         let text = serde_json::to_string_pretty(&plan).expect("plans serialise");
         prop_assert_eq!(model::plan::read_plan(&text).expect("plans read back"), plan);
+    }
+}
+
+/// The text of a sealed plan, made once.
+static SAVED_PLAN: LazyLock<String> = LazyLock::new(|| {
+    let mut plan = good_plan(&spec(pool(Stage::Training, Workload::Small)), &empty());
+    plan.digest = plan.computed_digest();
+    serde_json::to_string_pretty(&plan).expect("plans serialise")
+});
+
+proptest! {
+    /// Whatever bytes a plan file has: it is refused with a reason, never misread, no panic.
+    #[test]
+    fn damaged_plans_are_refused(
+        edits in proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 1..4),
+        cut in proptest::option::of(any::<proptest::sample::Index>()),
+    ) {
+        let text = SAVED_PLAN.as_str();
+        let mut bytes = text.as_bytes().to_vec();
+        for (at, byte) in edits {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let damaged = String::from_utf8_lossy(&bytes).into_owned();
+        let same = serde_json::from_str::<serde_json::Value>(&damaged).ok() == serde_json::from_str(text).ok();
+        match model::plan::read_plan(&damaged) {
+            // Blanks between members mean nothing, and `run` is not part of what is done.
+            Ok(plan) => prop_assert!(same || plan.digest == plan.computed_digest()),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    /// Text that is no plan at all.
+    #[test]
+    fn texts_that_are_no_plans_are_refused(text in ".*") {
+        prop_assert!(model::plan::read_plan(&text).is_err());
     }
 }
 

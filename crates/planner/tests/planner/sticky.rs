@@ -1,13 +1,16 @@
 //! Choices that stay.
 
 use model::{
-    resource::Properties,
-    spec::{SizeChoice, SizeConstraints, Stage, Workload, Zones},
-    units::SizeName,
+    diag::Code,
+    live::{Answer, UsageFact},
+    resource::{Properties, Resource},
+    spec::{ImageChoice, SizeChoice, SizeConstraints, Spec, Stage, Workload, Zones},
+    units::{Region, SizeName},
 };
 
 use crate::support::{
-    actions, codes, empty, good_plan, live_stack, options, planned, planned_with, pool, spec, vm,
+    NEWEST, actions, applied, codes, empty, good_plan, live_stack, options, planned, planned_with,
+    pool, spec, vm,
 };
 
 fn set_size(live: &mut model::live::Live, index: u32, size: &str) {
@@ -37,6 +40,79 @@ fn a_live_size_that_still_satisfies_the_spec_stays() {
         "the better choice is a note"
     );
     assert!(planned.questions.is_empty(), "nothing needs to be asked");
+}
+
+#[test]
+fn what_a_new_pool_would_get_is_judged_as_a_new_pool_is() {
+    let spec = spec(pool(Stage::Training, Workload::Generative));
+    let first = good_plan(&spec, &empty());
+    let again = planned(&spec, &applied(&first, &empty()));
+    assert!(
+        !codes(&again.diagnostics).contains(&"SIZE006"),
+        "what is not offered in the region is no better choice: {:?}",
+        again.diagnostics
+    );
+    let verdicts = |plan: &model::plan::Plan| {
+        let candidates = plan.pools["train"].candidates.clone();
+        candidates
+            .into_iter()
+            .map(|candidate| (candidate.size, candidate.verdict))
+            .collect::<Vec<_>>()
+    };
+    let again = again.plan.expect("a plan");
+    assert_eq!(verdicts(&again), verdicts(&first));
+}
+
+#[test]
+fn nodes_that_move_to_another_size_need_its_quota_and_its_offer() {
+    let mut spec = spec(pool(Stage::Training, Workload::Small));
+    let mut live = live_stack(&spec);
+    set_size(&mut live, 0, "Standard_E16as_v5");
+    let resized = |spec: &mut Spec, size: &str| {
+        let pool = spec.pools.get_mut("train").expect("the pool");
+        pool.size = SizeChoice::Named(SizeName::from(size));
+        pool.allow_stop = true;
+    };
+    let family = "standardEASv4Family";
+    let counters = live.facts.compute_quota.get_mut(&Region::new("eastus"));
+    let Some(Answer::Known(counters)) = counters else {
+        unreachable!("the counters are known");
+    };
+    counters.push(UsageFact {
+        name: family.to_owned(),
+        display_name: family.to_owned(),
+        limit: 8,
+        used: 0,
+    });
+    resized(&mut spec, "Standard_E16as_v4");
+    let short = planned(&spec, &live);
+    assert!(
+        codes(&short.diagnostics).contains(&"QUOTA001"),
+        "{:?}",
+        short.diagnostics
+    );
+    resized(&mut spec, "Standard_ND96isr_MI300X_v5");
+    let absent = planned(&spec, &live);
+    let refused = absent
+        .diagnostics
+        .iter()
+        .find(|finding| finding.code == Code::SizeRefused)
+        .expect("a refusal");
+    assert!(refused.message.contains("not offered in eastus"));
+}
+
+#[test]
+fn a_node_that_gets_another_image_asks_for_its_version() {
+    let mut spec = spec(pool(Stage::Training, Workload::Small));
+    let live = live_stack(&spec);
+    let pool = spec.pools.get_mut("train").expect("the pool");
+    pool.image = ImageChoice::Hpc;
+    pool.allow_stop = true;
+    let plan = good_plan(&spec, &live);
+    let step = plan.changes().next().expect("a change");
+    assert_eq!(step.action, model::plan::Action::Replace);
+    let after = step.after.as_ref().and_then(Resource::virtual_machine);
+    assert_eq!(after.map(|vm| vm.image.version.as_str()), Some(NEWEST));
 }
 
 #[test]
@@ -117,7 +193,7 @@ fn nodes_keep_their_image_version_and_zone_and_new_ones_follow_the_size() {
     };
     assert_eq!(new.size, SizeName::from("Standard_E16as_v5"));
     assert_eq!(
-        new.image.version, "25.06.18",
+        new.image.version, NEWEST,
         "new nodes get the newest version"
     );
 }

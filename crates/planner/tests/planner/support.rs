@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use model::{
     catalog::Catalog,
     diag::Diagnostics,
-    live::{Answer, Facts, Live, LiveResource, Mode, Owner, Power, Provisioning, State, UsageFact},
+    live::{
+        Answer, Facts, ImageFact, Live, LiveResource, Mode, Owner, Power, Provisioning, Question,
+        State, UsageFact,
+    },
     plan::{Action, Plan, SpecReference, Step},
     resource::{Known, Properties, ResourceKind},
     spec::{
@@ -18,6 +21,9 @@ use model::{
 use tensorform_planner::{Input, Options, Planned, diff::Permissions, plan};
 
 pub(crate) const SUBSCRIPTION: &str = "11111111-1111-1111-1111-111111111111";
+
+/// The newest version of every image in these tests.
+pub(crate) const NEWEST: &str = "99.1.1";
 
 /// A public key that nobody has the private part of.
 pub(crate) const KEY: &str =
@@ -143,7 +149,7 @@ pub(crate) fn generous() -> Facts {
     facts
 }
 
-/// Plans, answering questions about images with "unknown".
+/// Plans, answering questions about images: they exist, and nothing else is known of them.
 pub(crate) fn planned_with(
     spec: &Spec,
     catalog: &Catalog,
@@ -168,7 +174,20 @@ pub(crate) fn planned_with(
             return planned;
         }
         for question in open {
-            live.facts.set_unknown(question, "not asked in this test");
+            match question {
+                Question::Image(image) => {
+                    let fact = ImageFact {
+                        version: image.version.clone().unwrap_or_else(|| NEWEST.to_owned()),
+                        generation: None,
+                        architecture: None,
+                        has_plan: false,
+                        os_disk_gb: None,
+                        features: BTreeMap::new(),
+                    };
+                    live.facts.images.insert(image, Answer::Known(Some(fact)));
+                }
+                other => live.facts.set_unknown(other, "not asked in this test"),
+            }
         }
     }
 }

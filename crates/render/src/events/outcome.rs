@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     address::Address,
+    diag::DiagnosticDocument,
     plan::{Ending, Outcome, Plan, Step},
 };
 use serde_json::{Value, json};
@@ -12,7 +13,14 @@ use super::FORMAT_VERSION;
 use crate::failure;
 
 /// One JSON document: every step that writes with how it ended, in the order of the plan.
-pub fn outcome_json(outcome: &Outcome, plan: &Plan, exit_code: u8, tool_version: &str) -> String {
+/// `findings` are those of the apply; those of the plan come before them.
+pub fn outcome_json(
+    outcome: &Outcome,
+    plan: &Plan,
+    findings: &[DiagnosticDocument],
+    exit_code: u8,
+    tool_version: &str,
+) -> String {
     let Outcome {
         steps,
         writes,
@@ -37,6 +45,7 @@ pub fn outcome_json(outcome: &Outcome, plan: &Plan, exit_code: u8, tool_version:
             })
         })
         .collect();
+    let diagnostics: Vec<&DiagnosticDocument> = plan.diagnostics.iter().chain(findings).collect();
     failure::document(&json!({
         "format_version": FORMAT_VERSION,
         "tensorform_version": tool_version,
@@ -53,6 +62,6 @@ pub fn outcome_json(outcome: &Outcome, plan: &Plan, exit_code: u8, tool_version:
             "not_started": count(|ending| matches!(ending, Ending::Skipped { .. } | Ending::NotStarted)),
         },
         "steps": documents,
-        "diagnostics": plan.diagnostics,
+        "diagnostics": diagnostics,
     }))
 }

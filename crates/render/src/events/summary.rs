@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use model::{
     address::Address,
+    diag::{Code, Severity},
     live::Mode,
     plan::{Action, Ending, Failure, Outcome},
 };
 
 use super::verbs;
 use crate::{
+    diagnostics,
     line::Line,
     paper::Paper,
     plan::ink,
@@ -34,6 +36,25 @@ pub struct RunFacts<'a> {
     pub mode: Mode,
     /// How long it took.
     pub seconds: f64,
+    /// Whether it was to delete everything.
+    pub destroys: bool,
+    /// Whether something was kept that is ours, because it is protected.
+    pub kept: bool,
+}
+
+/// What to do after an apply that wrote something and did not reach its goal.
+pub const NEXT: &str = "run `tensorform plan` to see what is left, then `tensorform apply`: it goes on from what exists, and nothing has to be cleaned up by hand";
+
+/// What to do after an apply that wrote nothing.
+const AGAIN: &str = "put right what is said above, then run `tensorform apply` again";
+
+/// The message about failed steps.
+pub fn failed_words(failed: usize, steps: usize) -> String {
+    format!(
+        "{} of {} failed",
+        words::count(failed),
+        words::counted(steps, "step", "steps")
+    )
 }
 
 /// What was done, what failed and why, what was not started, and what to do next.
@@ -43,10 +64,27 @@ pub fn summary(outcome: &Outcome, run: RunFacts<'_>, style: Style) -> String {
     failed(&mut paper, outcome);
     not_started(&mut paper, outcome, style);
     paper.blank();
+    let failed = outcome.failed();
+    if failed > 0 {
+        let place = place(run.mode);
+        let words = failed_words(failed, outcome.steps.len());
+        let sentence = if outcome.writes > 0 {
+            format!(
+                "{words}: something was written{place}, and {} is not as planned (exit code 3)",
+                run.stack
+            )
+        } else {
+            format!("{words}: nothing was written{place} (exit code 1)")
+        };
+        let code = Code::StepsFailed.as_str();
+        diagnostics::title(&mut paper, Severity::Error, code, &sentence);
+        diagnostics::help(&mut paper, if outcome.writes > 0 { NEXT } else { AGAIN });
+        return paper.finish();
+    }
     let (ink, sentence) = verdict(outcome, run);
     paper.hanging(&Line::default(), &Line::inked(ink, sentence));
-    if let Some(next) = next(outcome) {
-        paper.paragraph(0, Ink::Plain, next);
+    if !outcome.reached() {
+        diagnostics::help(&mut paper, if outcome.writes > 0 { NEXT } else { AGAIN });
     }
     paper.finish()
 }
@@ -237,51 +275,40 @@ fn not_started(paper: &mut Paper, outcome: &Outcome, style: Style) {
     }
 }
 
-fn verdict(outcome: &Outcome, run: RunFacts<'_>) -> (Ink, String) {
-    let place = match run.mode {
+/// Where a run wrote.
+fn place(mode: Mode) -> &'static str {
+    match mode {
         Mode::Sandbox => " in the sandbox (nothing reached Azure)",
         Mode::Azure => "",
         Mode::Offline => " offline",
-    };
+    }
+}
+
+/// How a run ended in which no step failed.
+fn verdict(outcome: &Outcome, run: RunFacts<'_>) -> (Ink, String) {
+    let place = place(run.mode);
     let time = words::seconds(run.seconds);
     let stack = run.stack;
     if outcome.reached() {
-        let sentence = match outcome.steps.len() {
-            0 => format!("Nothing to do: {stack} is as planned{place}."),
-            steps => format!(
-                "Applied: {stack} is as planned{place}; {} in {time}.",
-                words::counted(steps, "change", "changes")
+        let changes = words::counted(outcome.steps.len(), "change", "changes");
+        let sentence = match (outcome.steps.len(), run.destroys, run.kept) {
+            (0, _, _) => format!("Nothing to do: {stack} is as planned{place}."),
+            (_, true, false) => {
+                format!("Destroyed: nothing of {stack} is left{place}; {changes} in {time}.")
+            }
+            (_, true, true) => format!(
+                "Destroyed in part: only what is protected, and what that needs, is left of {stack}{place}; {changes} in {time}."
             ),
+            (_, false, _) => {
+                format!("Applied: {stack} is as planned{place}; {changes} in {time}.")
+            }
         };
         return (Ink::Good, sentence);
     }
-    if outcome.interrupted {
-        let sentence = if outcome.writes > 0 {
-            format!("Interrupted after {time}: {stack} is as far as listed above{place}.")
-        } else {
-            format!("Interrupted after {time}: nothing was written{place}.")
-        };
-        return (Ink::Caution, sentence);
-    }
     let sentence = if outcome.writes > 0 {
-        format!(
-            "Not reached: something was written{place} and {stack} is not as planned (exit code 3)."
-        )
+        format!("Interrupted after {time}: {stack} is as far as listed above{place}.")
     } else {
-        format!("Failed: nothing was written{place} (exit code 1).")
+        format!("Interrupted after {time}: nothing was written{place}.")
     };
-    (Ink::Bad, sentence)
-}
-
-fn next(outcome: &Outcome) -> Option<&'static str> {
-    if outcome.reached() {
-        return None;
-    }
-    if outcome.writes > 0 {
-        Some(
-            "Run `tensorform plan` to see what is left, then `tensorform apply`: it goes on from what exists, and nothing has to be cleaned up by hand.",
-        )
-    } else {
-        Some("Put right what is said above, then run `tensorform apply` again.")
-    }
+    (Ink::Caution, sentence)
 }

@@ -136,8 +136,14 @@ pub(super) fn question(plan: &Plan) -> String {
         (Mode::Azure, None) => "Azure".to_owned(),
         (Mode::Offline, _) => "nothing: the plan was made offline".to_owned(),
     };
-    format!(
-        "Apply this plan for {} in resource group {group} to {world}? Only `yes` goes on.",
-        plan.stack
-    )
+    let stack = &plan.stack;
+    if plan.destroys() {
+        format!(
+            "Destroy {stack} in resource group {group} of {world}? There is no way back. Only `yes` goes on."
+        )
+    } else {
+        format!(
+            "Apply this plan for {stack} in resource group {group} to {world}? Only `yes` goes on."
+        )
+    }
 }

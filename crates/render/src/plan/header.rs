@@ -15,7 +15,11 @@ use crate::{
 pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
     paper.line(&Line::inked(
         Ink::Strong,
-        format!("Plan for {}", plan.stack),
+        if plan.destroys() {
+            format!("Plan to destroy {}", plan.stack)
+        } else {
+            format!("Plan for {}", plan.stack)
+        },
     ));
     paper.blank();
     let mut table = Table::new(

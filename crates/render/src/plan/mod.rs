@@ -33,35 +33,68 @@ use crate::{
 /// The whole plan: where, the pools and why, the changes, quota, cost, and in the last lines
 /// what is lost or paid for.
 pub fn text(plan: &Plan, style: Style) -> String {
+    let mut paper = body(plan, style);
+    if plan.has_changes {
+        consequences::write(&mut paper, plan, style);
+    }
+    paper.finish()
+}
+
+/// The same without its last lines, which [`question`] has too.
+pub fn without_consequences(plan: &Plan, style: Style) -> String {
+    body(plan, style).finish()
+}
+
+fn body(plan: &Plan, style: Style) -> Paper {
     let mut paper = Paper::new(style);
     header::write(&mut paper, plan, style);
+    if plan.has_changes || plan.cost.before != plan.cost.after {
+        details(&mut paper, plan, style);
+    } else {
+        standing(&mut paper, plan);
+    }
+    paper.blank();
+    // In one line however long, so that a pipeline can search for it.
+    paper.line(&Line::inked(Ink::Strong, summary::sentence(plan)));
+    paper
+}
+
+fn details(paper: &mut Paper, plan: &Plan, style: Style) {
     if !plan.pools.is_empty() {
         paper.heading("Pools");
-        pools::write(&mut paper, plan, style);
+        pools::write(paper, plan, style);
     }
     if plan.changes().next().is_some() {
         paper.heading("Changes");
-        changes::write(&mut paper, plan, style);
+        changes::write(paper, plan, style);
     }
     if !plan.quota.is_empty() {
-        quota::write(&mut paper, &plan.quota, style);
+        quota::write(paper, &plan.quota, style);
     }
-    if !plan.cost.lines.is_empty() || plan.cost.before != plan.cost.after {
+    if plan.cost.complete && plan.cost.before == plan.cost.after {
+        if !plan.cost.lines.is_empty() {
+            cost::unchanged(paper, &plan.cost);
+        }
+    } else if !plan.cost.lines.is_empty() || plan.cost.before != plan.cost.after {
         let existed = plan.steps.iter().any(|step| step.before.is_some());
         let before = if existed {
             Before::MayBePartial
         } else {
             Before::Nothing
         };
-        cost::write(&mut paper, &plan.cost, before, style);
+        cost::write(paper, &plan.cost, before, style);
     }
-    paper.blank();
-    // In one line however long, so that a pipeline can search for it.
-    paper.line(&Line::inked(Ink::Strong, summary::sentence(plan)));
-    if plan.has_changes {
-        consequences::write(&mut paper, plan, style);
+}
+
+/// What stands, in few words, where nothing is to be done: `explain` has the reasons.
+fn standing(paper: &mut Paper, plan: &Plan) {
+    if !plan.pools.is_empty() {
+        paper.heading("Pools");
+        pools::names(paper, plan);
     }
-    paper.finish()
+    if !plan.cost.lines.is_empty() {
+        cost::unchanged(paper, &plan.cost);
+    }
 }
 
 /// The plan document, indented, with a line feed at its end; [`model::plan::read_plan`] reads it.

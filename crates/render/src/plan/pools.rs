@@ -37,6 +37,13 @@ pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
     }
 }
 
+/// What each pool is, in one line.
+pub(super) fn names(paper: &mut Paper, plan: &Plan) {
+    for (name, pool) in &plan.pools {
+        paper.hanging(&Line::of("  "), &head(name, pool, &plan.cost));
+    }
+}
+
 /// The whole decision for one pool, with every size that was considered.
 pub(crate) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, style: Style) {
     paper.hanging(&Line::of("  "), &title(name, pool));

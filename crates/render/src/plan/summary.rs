@@ -29,15 +29,21 @@ pub(super) fn sentence(plan: &Plan) -> String {
         format!(" ({})", interruptions.join(", "))
     };
     let to = |action: Action, word: &str| format!("{} to {word}", words::count(number(action)));
-    let parts = [
+    let mut parts = vec![
         to(Action::Create, "create"),
         format!("{} to update{interruptions}", words::count(updates)),
         to(Action::Replace, "replace"),
-        to(Action::Repair, "repair"),
-        to(Action::Start, "start"),
-        to(Action::Delete, "delete"),
-        format!("{} unchanged", words::count(unchanged)),
     ];
+    // Named only where they happen, which is seldom.
+    let seldom = [(Action::Repair, "repair"), (Action::Start, "start")];
+    parts.extend(
+        seldom
+            .into_iter()
+            .filter(|(action, _)| number(*action) > 0)
+            .map(|(action, word)| to(action, word)),
+    );
+    parts.push(to(Action::Delete, "delete"));
+    parts.push(format!("{} unchanged", words::count(unchanged)));
     format!("Plan: {}.", parts.join(", "))
 }
 

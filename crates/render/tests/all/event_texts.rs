@@ -2,6 +2,7 @@
 
 use model::{
     address::Address,
+    diag::{DiagnosticDocument, Severity},
     live::Mode,
     plan::{Action, Ending, Event, Failure, Outcome},
     units::Timestamp,
@@ -251,6 +252,8 @@ fn summary(outcome: &Outcome, mode: Mode, style: Style) -> String {
         stack: "llama",
         mode,
         seconds: 192.3,
+        destroys: false,
+        kept: false,
     };
     events::summary(outcome, run, style)
 }
@@ -259,6 +262,24 @@ fn summary(outcome: &Outcome, mode: Mode, style: Style) -> String {
 fn summaries_read_as_in_the_goldens() {
     for (name, outcome, mode) in all() {
         golden::check(&format!("summary_{name}"), &summary(&outcome, mode, PLAIN));
+    }
+}
+
+#[test]
+fn what_was_destroyed_and_what_was_kept_is_said() {
+    let (_, outcome, mode) = all().swap_remove(0);
+    for (name, kept) in [("destroyed", false), ("destroyed_kept", true)] {
+        let run = RunFacts {
+            stack: "llama",
+            mode,
+            seconds: 192.3,
+            destroys: true,
+            kept,
+        };
+        golden::check(
+            &format!("summary_{name}"),
+            &events::summary(&outcome, run, PLAIN),
+        );
     }
 }
 
@@ -299,7 +320,14 @@ fn the_outcome_is_one_document() {
     let mut plan = plans::every_action();
     plan.digest = "sha256:02".to_owned();
     let outcome = outcome(partly(), 9, false);
-    let text = events::outcome_json(&outcome, &plan, 3, "0.1.0");
+    let found = DiagnosticDocument {
+        code: "APPLY002".to_owned(),
+        severity: Severity::Error,
+        message: "4 of 15 steps failed".to_owned(),
+        at: None,
+        help: None,
+    };
+    let text = events::outcome_json(&outcome, &plan, &[found], 3, "0.1.0");
     golden::check("outcome_json", &text);
     let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let counts = &document["counts"];
@@ -308,5 +336,7 @@ fn the_outcome_is_one_document() {
         .filter_map(|name| counts[*name].as_u64())
         .sum();
     assert_eq!(sum, 15, "every step is counted once");
+    let findings = document["diagnostics"].as_array().expect("findings");
+    assert_eq!(findings.len(), plan.diagnostics.len() + 1);
     assert_eq!(document["steps"].as_array().map(Vec::len), Some(15));
 }

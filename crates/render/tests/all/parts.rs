@@ -154,7 +154,7 @@ fn candidates(size: &str) -> Vec<Candidate> {
             "Standard_ND40rs_v2",
             None,
             Some(22_032_000),
-            &["its V100 does not compute in bf16"],
+            &["cannot compute in bf16 on its V100"],
         ),
         candidate(
             "Standard_NC24ads_A100_v4",

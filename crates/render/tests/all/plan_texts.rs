@@ -61,6 +61,18 @@ fn changes_quota_and_cost_keep_to_the_width_and_lose_nothing() {
 #[test]
 fn questions_name_what_is_lost_and_paid_for() {
     for (name, plan) in all() {
+        let style = Style::plain(WIDTH);
+        let (whole, rest) = (
+            plan::text(&plan, style),
+            plan::without_consequences(&plan, style),
+        );
+        let consequences = whole.strip_prefix(&rest).expect("the end of the text");
+        if plan.has_changes {
+            assert!(
+                plan::question(&plan, style).starts_with(consequences.trim_start_matches('\n')),
+                "{name}: what the text leaves out stands in the question"
+            );
+        }
         golden::check(
             &format!("question_{name}"),
             &plan::question(&plan, Style::plain(WIDTH)),
@@ -72,7 +84,7 @@ fn questions_name_what_is_lost_and_paid_for() {
 fn explanations_hide_no_candidate() {
     let plan = plans::first();
     let pool = &plan.pools["train"];
-    let text = explain::text("train", pool, Style::plain(WIDTH));
+    let text = explain::text(&[("train", pool)], Style::plain(WIDTH));
     let without_blanks = |text: &str| text.replace([' ', '\n'], "");
     let found = without_blanks(&text);
     for candidate in &pool.candidates {
@@ -87,8 +99,9 @@ fn explanations_hide_no_candidate() {
     }
     golden::check("explain", &text);
     let document: serde_json::Value =
-        serde_json::from_str(&explain::json("train", pool)).expect("JSON");
-    let read: PoolPlan = serde_json::from_value(document["decision"].clone()).expect("a pool");
+        serde_json::from_str(&explain::json(&[("train", pool)])).expect("JSON");
+    let read: PoolPlan =
+        serde_json::from_value(document["pools"]["train"].clone()).expect("a pool");
     assert_eq!(&read, pool);
 }
 

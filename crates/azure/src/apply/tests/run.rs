@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use model::{
-    plan::{Action, Event, Operation},
+    plan::{Action, Event, Fingerprint, Operation},
     resource::ResourceKind,
 };
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn delete(address: &str, id: &model::ids::ArmId) -> model::plan::Step {
 async fn deleting_what_is_absent_is_done() {
     let world = World::calm().await;
     let mut gone = delete("pool.p[0].vm", &vm_id("demo-p-0"));
-    gone.fingerprint = model::plan::Fingerprint::new(Some(std::collections::BTreeMap::new()));
+    gone.fingerprint = Fingerprint::new(Some(std::collections::BTreeMap::new()));
     let (outcome, _) = world.apply(vec![gone]).await;
     assert_eq!((outcome.reached(), outcome.writes), (true, 0));
 }
@@ -72,6 +72,22 @@ async fn a_group_goes_only_when_it_is_empty() {
             .resources
             .is_empty()
     );
+}
+
+#[tokio::test]
+async fn what_is_protected_is_not_deleted() {
+    let world = World::calm().await;
+    let (outcome, _) = world.apply(vec![create_vm(0)]).await;
+    assert!(outcome.reached(), "{outcome:?}");
+    let id = vm_id("demo-p-0");
+    let mut gone = delete("pool.p[0].vm", &id);
+    gone.fingerprint = Fingerprint::new(Some(std::collections::BTreeMap::new()));
+    let mut body = world.body(&id).expect("a body");
+    body["tags"]["Tensorform-Protect"] = json!("true");
+    world.put(&id, body);
+    let (outcome, _) = world.apply(vec![gone]).await;
+    assert_eq!(failure(&outcome).code, "Protected");
+    assert!(world.body(&id).is_some());
 }
 
 #[tokio::test]

@@ -8,8 +8,8 @@ use std::{
 use model::{
     ids::ArmId,
     resource::{
-        DataDiskAttachment, ImageReference, Known, NetworkInterface, OsDisk, Security,
-        VirtualMachine, VmPriority,
+        DataDiskAttachment, ImageReference, Known, NetworkInterface, OsDisk, ResourceKind,
+        Security, VirtualMachine, VmPriority,
     },
     spec::{DiskType, Eviction},
 };
@@ -53,6 +53,17 @@ pub(crate) fn os_disk_id(body: &Value) -> (Option<ArmId>, bool) {
     let complete = text(body, OS_DISK_TYPE).is_some() && number(body, OS_DISK_SIZE).is_some();
     let disk = id(body, "/properties/storageProfile/osDisk/managedDisk/id");
     (disk.ok().flatten(), complete)
+}
+
+/// The id of a machine's OS disk. While the machine is being made its body may name the disk
+/// only; it stands in the machine's group.
+pub(crate) fn os_disk_of(machine: &ArmId, body: &Value) -> Option<ArmId> {
+    let named = || {
+        let name = text(body, &format!("{OS_DISK}/name"))?;
+        let group = machine.group_id()?;
+        Some(group.in_group(ResourceKind::Disk.arm_type(), name))
+    };
+    os_disk_id(body).0.or_else(named)
 }
 
 /// Reads a machine.

@@ -8,7 +8,7 @@ mod encode;
 
 pub(super) use self::{decode::decode, encode::encode};
 
-pub(crate) use self::decode::{VmDisks, os_disk_id};
+pub(crate) use self::decode::{VmDisks, os_disk_id, os_disk_of};
 
 #[cfg(test)]
 pub(super) use self::decode::asked_name;

@@ -66,6 +66,32 @@ pub(crate) fn output(world: &World, id: &ArmId) -> Option<Value> {
     world.resource(id).map(|disk| show(world, disk))
 }
 
+/// A VM shows the kind and size that its disks have now.
+pub(crate) fn tell_holder(world: &mut World, id: &ArmId) {
+    let Some(disk) = world.resource(id) else {
+        return;
+    };
+    let size = disk.body.pointer("/properties/diskSizeGB").cloned();
+    let kind = disk.body.pointer("/sku/name").cloned();
+    let Some(holder) = holder(world, id).map(|holder| holder.id.clone()) else {
+        return;
+    };
+    let tell = |shown: &mut Value| {
+        let of_this = text(shown, "/managedDisk/id").is_some_and(|held| same(held, id.as_str()));
+        if of_this && let (Some(size), Some(kind)) = (&size, &kind) {
+            set(shown, "/diskSizeGB", size.clone());
+            set(shown, "/managedDisk/storageAccountType", kind.clone());
+        }
+    };
+    world.change(&holder, |machine| {
+        let storage = machine.body.pointer_mut("/properties/storageProfile");
+        let Some(storage) = storage else { return };
+        storage.get_mut("osDisk").into_iter().for_each(tell);
+        let data_disks = storage.get_mut("dataDisks").and_then(Value::as_array_mut);
+        data_disks.into_iter().flatten().for_each(tell);
+    });
+}
+
 fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
     check_name(call, row)?;
     let given = call.body(row)?;
@@ -96,10 +122,15 @@ fn patch(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmEr
     if let Some(tags) = tags(&given)? {
         put_tags(&mut body, Some(tags));
     }
+    // The schema wants how the disk was made also of an answer to PATCH, which names only changes.
+    let mut shown = given;
+    for kept in ["/location", "/properties/creationData"] {
+        if let Some(value) = old.body.pointer(kept) {
+            set(&mut shown, kept, value.clone());
+        }
+    }
     let id = old.id.clone();
-    let mut given = given;
-    set(&mut given, "/location", json!(old.location));
-    Ok(write(world, call, row, id, Some(&old), &given, body))
+    Ok(write(world, call, row, id, Some(&old), &shown, body))
 }
 
 /// Stores a disk, begins its operation, and answers with what was asked for.

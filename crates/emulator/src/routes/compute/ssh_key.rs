@@ -44,13 +44,16 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
 pub(crate) fn show(call: &Call<'_>, resource: &Resource) -> Value {
     let mut shown = common::base(resource);
     crate::json::remove(&mut shown, "/type");
-    if call.setup.quirks {
-        set(&mut shown, "/id", json!(loud(resource)));
-    }
+    set(
+        &mut shown,
+        "/id",
+        json!(crate::routes::shown_id(call, resource)),
+    );
     shown
 }
 
-fn loud(resource: &Resource) -> String {
+/// The id with the group in upper case.
+pub(crate) fn loud(resource: &Resource) -> String {
     let mut id: Vec<String> = resource.id.as_str().split('/').map(str::to_owned).collect();
     if let Some(group) = id.get_mut(4) {
         *group = group.to_uppercase();

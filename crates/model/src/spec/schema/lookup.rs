@@ -4,10 +4,7 @@ use super::{
     kind::{Block, Kind},
     stack::SPEC,
 };
-
-/// Similarity above which a name is worth suggesting, from 0 to 1. Our judgement: one or two
-/// wrong letters in a word of usual length stay above it, another word does not.
-const CLOSE: f64 = 0.85;
+use crate::suggest::{folded, nearest};
 
 /// Keys that other tools have, with what stands for them here.
 const OTHER_NAMES: [(&str, &str); 36] = [
@@ -48,35 +45,6 @@ const OTHER_NAMES: [(&str, &str); 36] = [
     ("gpu_type", "size.gpu"),
     ("type", "size"),
 ];
-
-/// The name most like `text`, where one is close enough.
-pub(crate) fn nearest<'a>(text: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = folded(text);
-    let scored = names.into_iter().map(|name| {
-        let name_folded = folded(name);
-        let score = if name_folded == wanted {
-            1.0
-        } else {
-            strsim::jaro_winkler(&wanted, &name_folded)
-        };
-        (score, name)
-    });
-    let best = scored.fold(None, |best: Option<(f64, &str)>, candidate| match best {
-        Some(best) if best.0 >= candidate.0 => Some(best),
-        _ => Some(candidate),
-    })?;
-    let swapped = strsim::damerau_levenshtein(&wanted, &folded(best.1)) <= 1;
-    (best.0 > CLOSE || (swapped && wanted.chars().count() > 2)).then_some(best.1)
-}
-
-/// Without case and separators, so that `nodeCount` and `node-count` are `node_count`.
-fn folded(text: &str) -> String {
-    text.chars()
-        .filter(|character| !matches!(character, '-' | '_' | ' '))
-        .take(64)
-        .map(|character| character.to_ascii_lowercase())
-        .collect()
-}
 
 /// What an unknown key of a block may have meant.
 #[derive(Debug, PartialEq, Eq)]

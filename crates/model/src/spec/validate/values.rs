@@ -7,7 +7,6 @@ use crate::{
         schema::{
             forms::quantities,
             kind::{Decimals, Form, Key, Kind, Refusal, Support, TextForm},
-            lookup,
         },
         show,
         trail::Trail,
@@ -16,6 +15,7 @@ use crate::{
             scalar::{Typed, resolve},
         },
     },
+    suggest,
 };
 
 use super::{BOOLEANS_OF_YAML_1_1, wrong_type};
@@ -221,7 +221,7 @@ fn near_word(scalar: &Scalar, kind: &Kind) -> Option<String> {
     if comes_from_environment(scalar) {
         return None;
     }
-    lookup::nearest(&scalar.text, kind.words.iter().map(|word| word.text))
+    suggest::nearest(&scalar.text, kind.words.iter().map(|word| word.text))
         .map(|word| format!("did you mean `{word}`?"))
 }
 

@@ -28,6 +28,13 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
     (needed > there_are).then(|| {
         let gigabytes = demand.bytes() / 1_000_000_000;
         let gpus = demand.gpus(memory_gb);
-        format!("the model takes {gigabytes} GB, which is {gpus} GPUs of {memory_gb} GB or {needed} VMs, and the pool has {there_are}")
+        let need =
+            format!("the model takes {gigabytes} GB, which is {gpus} GPUs of {memory_gb} GB");
+        match trial.context.pool.stage {
+            Stage::Inference => format!("is too small: {need}, and a served model stays on one VM"),
+            Stage::Training => {
+                format!("is too small: {need} or {needed} VMs, and the pool has {there_are}")
+            }
+        }
     })
 }

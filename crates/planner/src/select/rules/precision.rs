@@ -33,5 +33,5 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
     } else {
         ""
     };
-    lacks.then(|| format!("its {gpu} does not compute in {name}{hint}"))
+    lacks.then(|| format!("cannot compute in {name} on its {gpu}{hint}"))
 }

@@ -1,0 +1,203 @@
+//! How fast the sandbox is with a thousand VMs: `cargo bench -p tensorform-emulator`.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use http_body_util::{BodyExt as _, Full};
+use hyper::{Request, body::Bytes, client::conn::http1::SendRequest};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tensorform_emulator::{Clock, Opened, Options, SUBSCRIPTION, Sandbox, Speed, World};
+use tokio::net::TcpStream;
+
+const MACHINES: usize = 1_000;
+const READS: usize = 200;
+
+/// A client with one connection.
+struct Client {
+    sender: SendRequest<Full<Bytes>>,
+    host: String,
+}
+
+impl Client {
+    async fn connect(endpoint: &str) -> Self {
+        let host = endpoint.trim_start_matches("http://").to_owned();
+        let stream = TcpStream::connect(&host).await.expect("a connection");
+        stream.set_nodelay(true).expect("a socket option");
+        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .expect("a handshake");
+        tokio::spawn(connection);
+        Self { sender, host }
+    }
+
+    async fn send(&mut self, method: &str, path: &str, body: Option<Value>) -> Value {
+        let body = body.map(|body| body.to_string()).unwrap_or_default();
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", &self.host)
+            .header("authorization", "Bearer t")
+            .body(Full::new(Bytes::from(body)))
+            .expect("a request");
+        self.sender.ready().await.expect("a connection");
+        let response = self.sender.send_request(request).await.expect("an answer");
+        let status = response.status().as_u16();
+        let bytes = response.into_body().collect().await.expect("a body");
+        let bytes = bytes.to_bytes();
+        assert!(status < 400, "{status} {}", String::from_utf8_lossy(&bytes));
+        serde_json::from_slice(&bytes).unwrap_or(Value::Null)
+    }
+}
+
+fn in_group(rest: &str, version: &str) -> String {
+    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/rg{rest}?api-version={version}")
+}
+
+fn machine() -> Value {
+    let subnet = in_group(
+        "/providers/Microsoft.Network/virtualNetworks/net/subnets/one",
+        "",
+    );
+    let subnet = subnet.split('?').next().unwrap_or_default();
+    json!({
+        "location": "eastus",
+        "tags": {"cluster": "bench"},
+        "properties": {
+            "hardwareProfile": {"vmSize": "Standard_D2s_v5"},
+            "storageProfile": {
+                "imageReference": {
+                    "publisher": "microsoft-dsvm", "offer": "ubuntu-hpc", "sku": "2204", "version": "latest",
+                },
+                "osDisk": {"createOption": "FromImage", "deleteOption": "Delete"},
+            },
+            "osProfile": {"adminUsername": "azureuser", "adminPassword": "Pass-word-1"},
+            "networkProfile": {"networkApiVersion": "2020-11-01", "networkInterfaceConfigurations": [{
+                "name": "nic",
+                "properties": {"primary": true, "deleteOption": "Delete", "ipConfigurations": [{
+                    "name": "ip", "properties": {"subnet": {"id": subnet}},
+                }]},
+            }]},
+        },
+    })
+}
+
+fn world(folder: &Path) -> World {
+    match World::open(folder).expect("a folder") {
+        Opened::Serve(world) => *world,
+        Opened::Connect(url) => panic!("served at {url}"),
+    }
+}
+
+async fn start(folder: &Path) -> (Sandbox, Client) {
+    let speed = Speed::new(1_000.0).expect("a speed");
+    let options = Options {
+        throttling: false,
+        ..Options::new(world(folder), Clock::real(speed))
+    };
+    let sandbox = Sandbox::start(options).await.expect("a sandbox");
+    let client = Client::connect(sandbox.endpoint()).await;
+    (sandbox, client)
+}
+
+/// Sends the same request often and prints the median and the slowest.
+async fn measure(client: &mut Client, name: &str, path: &str) {
+    let mut times = Vec::new();
+    for _ in 0..READS {
+        let begun = Instant::now();
+        client.send("GET", path, None).await;
+        times.push(begun.elapsed());
+    }
+    times.sort();
+    let at = |place: usize| times.get(place).copied().unwrap_or(Duration::ZERO);
+    println!(
+        "{name}: median {:?}, slowest {:?}",
+        at(READS / 2),
+        at(READS - 1)
+    );
+}
+
+/// The memory that this process has, as Linux tells it.
+fn memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS"));
+    line.unwrap_or("VmRSS: not known here").to_owned()
+}
+
+/// Makes a group and a network in it, and waits until the network is ready.
+async fn lay_ground(client: &mut Client, network: &str) {
+    let group = in_group("", "2021-04-01");
+    client
+        .send("PUT", &group, Some(json!({"location": "eastus"})))
+        .await;
+    let body = json!({"location": "eastus", "properties": {
+        "addressSpace": {"addressPrefixes": ["10.0.0.0/8"]},
+        "subnets": [{"name": "one", "properties": {"addressPrefix": "10.0.0.0/16"}}],
+    }});
+    client.send("PUT", network, Some(body)).await;
+    // It takes 3 ms at this speed.
+    let ready = Some(json!("Succeeded"));
+    while client
+        .send("GET", network, None)
+        .await
+        .pointer("/properties/provisioningState")
+        .cloned()
+        != ready
+    {}
+}
+
+async fn run(folder: &Path) {
+    let (sandbox, mut client) = start(folder).await;
+    let network = in_group(
+        "/providers/Microsoft.Network/virtualNetworks/net",
+        "2024-03-01",
+    );
+    lay_ground(&mut client, &network).await;
+    println!("before: {}", memory());
+    let begun = Instant::now();
+    for at in 0..MACHINES {
+        let name = format!("/providers/Microsoft.Compute/virtualMachines/vm{at:04}");
+        let path = in_group(&name, "2024-07-01");
+        client.send("PUT", &path, Some(machine())).await;
+    }
+    let took = begun.elapsed();
+    println!("{MACHINES} VMs made one after the other: {took:?}");
+    println!("with {MACHINES} VMs: {}", memory());
+    let vms = format!("/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/virtualMachines");
+    let resources = format!("/subscriptions/{SUBSCRIPTION}/resources?api-version=2021-04-01");
+    let tag = "$filter=tagName%20eq%20'cluster'%20and%20tagValue%20eq%20'bench'";
+    let one = in_group(
+        "/providers/Microsoft.Compute/virtualMachines/vm0500",
+        "2024-07-01",
+    );
+    for (name, path) in [
+        ("a page of VMs", format!("{vms}?api-version=2024-07-01")),
+        (
+            "a page of states",
+            format!("{vms}?statusOnly=true&api-version=2024-07-01"),
+        ),
+        ("a page of 1000 resources", resources.clone()),
+        ("the same by tag", format!("{resources}&{tag}")),
+        ("one VM", one),
+        ("the network", network),
+    ] {
+        measure(&mut client, name, &path).await;
+    }
+    sandbox.stop().await.expect("a clean stop");
+}
+
+fn main() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let folder = tempfile::tempdir().expect("a folder");
+    runtime.block_on(run(folder.path()));
+    let snapshot = folder.path().join("world.jsonl");
+    let size = std::fs::metadata(snapshot).map_or(0, |file| file.len());
+    println!("snapshot: {} KiB", size / 1024);
+    let begun = Instant::now();
+    drop(world(folder.path()));
+    println!("opening the world: {:?}", begun.elapsed());
+}

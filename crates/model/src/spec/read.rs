@@ -6,7 +6,7 @@ use super::{
     check, decode, findings::Findings, spans::Lines, spans::SpanIndex, types::Spec, validate,
     variables, yaml,
 };
-use crate::diag::{Code, Diagnostics};
+use crate::diag::{At, Code, Diagnostics, Segment, SpecPath};
 
 /// What a spec may refer to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,11 +44,13 @@ pub fn parse(text: &str, inputs: &Inputs) -> Parsed {
 fn finish(spec: Option<Spec>, findings: Findings, mut spans: SpanIndex) -> Parsed {
     let spec = spec.filter(|_| !findings.has_errors());
     let diagnostics = findings.sorted(&spans);
-    let secrets = diagnostics
+    let ranges: Vec<_> = diagnostics
         .iter()
-        .filter(|finding| finding.code == Code::SpecSecret);
-    let ranges: Vec<_> = secrets
-        .filter_map(|finding| spans.range(&finding.at))
+        .filter_map(|finding| match (finding.code, &finding.at) {
+            (Code::SpecSecret, at) => spans.range(at),
+            (Code::SpecUnknownKey, At::Key(path)) if names_a_secret(path) => spans.value(path),
+            _ => None,
+        })
         .collect();
     for range in ranges {
         spans.mask(range);
@@ -58,6 +60,17 @@ fn finish(spec: Option<Spec>, findings: Findings, mut spans: SpanIndex) -> Parse
         diagnostics,
         spans,
     }
+}
+
+/// Whether the last key of a path says that its value is a secret, in whatever spelling.
+fn names_a_secret(path: &SpecPath) -> bool {
+    let Some(Segment::Key(key)) = path.segments().last() else {
+        return false;
+    };
+    let key = key.to_lowercase();
+    ["pass", "pwd", "secret", "token", "credential", "key", "sas"]
+        .iter()
+        .any(|word| key.contains(word))
 }
 
 /// The names of the environment variables that a spec refers to; none where it is no YAML.

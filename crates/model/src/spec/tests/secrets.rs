@@ -113,3 +113,20 @@ fn urls_carry_no_keys() {
     );
     shows_no("hunter2", &text);
 }
+
+#[test]
+fn values_of_unknown_keys_that_sound_secret_are_not_shown() {
+    for key in [
+        "passwrd",
+        "admin_password",
+        "client-secret",
+        "accessToken",
+        "account_key",
+    ] {
+        shows_no("hunter2", &pool(&format!("{key}: hunter2")));
+        shows_no("hunter2", &pool(&format!("disks: {{{key}: hunter2}}")));
+        shows_no("hunter2", &pool(&format!("{key}: {{a: [hunter2]}}")));
+    }
+    let text = pool("sizee: hunter2");
+    assert!(read(&text).spans.text().contains("hunter2"));
+}

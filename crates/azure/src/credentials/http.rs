@@ -8,7 +8,8 @@ use azure_core1::{
     cloud::{CloudConfiguration, CustomConfiguration},
     error::ErrorKind,
     http::{
-        AsyncRawResponse, Body, ClientOptions, HttpClient, Request, Transport, Url,
+        AsyncRawResponse, Body, ClientOptions, ExponentialRetryOptions, HttpClient, Request,
+        RetryOptions, Transport, Url,
         headers::{HeaderName, HeaderValue, Headers},
     },
 };
@@ -17,6 +18,10 @@ use crate::settings::Settings;
 
 /// The longest wait for a token.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Tries after the first. With the library's own eight, somebody whose authority is down or
+/// misspelt waits for more than a minute before the reason is told.
+const RETRIES: u32 = 4;
 
 /// Sends the requests of identity credentials.
 #[derive(Debug)]
@@ -93,6 +98,10 @@ pub(crate) fn client_options(settings: &Settings, http: &Arc<dyn HttpClient>) ->
         .map_or_else(|| settings.cloud.authority().to_string(), ToOwned::to_owned);
     ClientOptions {
         transport: Some(Transport::new(Arc::clone(http))),
+        retry: RetryOptions::exponential(ExponentialRetryOptions {
+            max_retries: RETRIES,
+            ..ExponentialRetryOptions::default()
+        }),
         cloud: Some(Arc::new(CloudConfiguration::Custom(custom))),
         ..ClientOptions::default()
     }

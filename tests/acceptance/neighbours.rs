@@ -136,7 +136,7 @@ fn a_strangers_resource_that_comes_between_plan_and_apply_is_refused() {
     let ran = place
         .sandbox(&["apply", "saved", "--yes"])
         .exits(1, "stale");
-    assert!(ran.stderr.contains("duo-nsg"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("network.nsg"), "{}", ran.stderr);
     assert_eq!(server.writes(), Vec::<String>::new());
     assert_eq!(server.body(&id), theirs);
 }

@@ -163,18 +163,10 @@ fn a_client_secret_that_gets_no_token_is_not_told() {
         .environment
         .insert("AZURE_AUTHORITY_HOST".to_owned(), authority);
     let mut witness = Witness::of(place);
-    witness.run(&["--endpoint", &server.endpoint, "plan"], 1);
-    witness.run(
-        &[
-            "--endpoint",
-            &server.endpoint,
-            "--credential",
-            "client-secret",
-            "apply",
-            "--yes",
-        ],
-        1,
-    );
+    let endpoint = ["-o", "json", "--endpoint", &server.endpoint];
+    witness.once(&[&endpoint[2..], &["plan"]].concat(), 1);
+    let named = ["--credential", "client-secret", "apply", "--yes"];
+    witness.once(&[&endpoint[..], &named].concat(), 1);
     witness.saw_none_of(&[PLANTED], &[]);
 }
 

@@ -337,23 +337,3 @@ async fn rules_change_while_the_sandbox_runs() {
         .await
         .expect(201);
 }
-
-#[tokio::test]
-async fn a_failed_deletion_of_a_subnet_frees_its_network() {
-    let rig = Rig::faulty(
-        "rules: [{match: {method: DELETE, count: 1}, then: {fail_in_operation: {code: InternalServerError}}}]",
-    )
-    .await;
-    rig.network().await;
-    let subnet = network("virtualNetworks/net/subnets/default");
-    let begun = rig.delete(&subnet).await.expect(202);
-    rig.pass(10);
-    let status = rig
-        .follow(begun.header("azure-asyncoperation"))
-        .await
-        .expect(200);
-    assert_eq!(status.text("/status"), "Failed");
-    rig.delete(&subnet).await.expect(202);
-    rig.pass(10);
-    rig.get(&subnet).await.expect(404);
-}

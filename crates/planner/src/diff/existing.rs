@@ -97,7 +97,7 @@ impl Existing<'_> {
         );
         changes
             .diagnostics
-            .push(finding.with_help("apply waits until that has ended; plan again then"));
+            .push(finding.with_help("apply waits until that has ended, and plans again"));
         self.build(
             Action::Repair,
             vec![Operation::Settle],

@@ -22,7 +22,7 @@ use crate::{
     args::Applying,
     exit::Exit,
     journal::{Events, Journal},
-    keys,
+    keys, signals,
     stop::Stop,
     world::World,
 };
@@ -227,7 +227,7 @@ async fn drive(
     let (sender, receiver) = watch::channel(Interrupt::No);
     let applying = azure::apply(client, plan, inputs, journal, receiver);
     tokio::pin!(applying);
-    let signals = interrupts(sender);
+    let signals = signals::interrupts(sender);
     tokio::pin!(signals);
     let mut ticks = interval(REDRAW);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -237,51 +237,6 @@ async fn drive(
             outcome = &mut applying => return outcome,
             () = &mut signals, if listening => listening = false,
             _ = ticks.tick() => journal.redraw(),
-        }
-    }
-}
-
-/// The first interrupt lets finish what is under way, the second leaves at once.
-async fn interrupts(sender: watch::Sender<Interrupt>) {
-    let mut signals = Signals::new();
-    signals.next().await;
-    sender.send_replace(Interrupt::Graceful);
-    signals.next().await;
-    sender.send_replace(Interrupt::Now);
-}
-
-/// Waits for one interrupt.
-pub(crate) async fn interrupted() {
-    Signals::new().next().await;
-}
-
-/// Ctrl-C and SIGTERM.
-struct Signals {
-    #[cfg(unix)]
-    terminate: Option<tokio::signal::unix::Signal>,
-}
-
-impl Signals {
-    fn new() -> Self {
-        Self {
-            #[cfg(unix)]
-            terminate: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-                .ok(),
-        }
-    }
-
-    async fn next(&mut self) {
-        #[cfg(unix)]
-        if let Some(terminate) = &mut self.terminate {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-        // Where signals cannot be listened to, the process ends by them.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
         }
     }
 }

@@ -27,6 +27,8 @@ mod planning;
 
 mod journal;
 
+mod signals;
+
 mod applying;
 
 mod commands;

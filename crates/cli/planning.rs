@@ -140,7 +140,7 @@ pub(crate) fn read(world: &World, scope: ReadScope) -> Result<Live, Stop> {
         return Ok(Live::default());
     };
     world
-        .wait(azure::read(client, &scope))
+        .read(azure::read(client, &scope))?
         .map_err(|error| errors::read(&error))
 }
 
@@ -167,7 +167,7 @@ fn decide(world: &World, spec: &Spec, live: &mut Live, options: &Options) -> Res
         match world.client() {
             Some(client) => {
                 world
-                    .wait(azure::answer(client, &open, &mut live.facts))
+                    .read(azure::answer(client, &open, &mut live.facts))?
                     .map_err(|error| errors::read(&error))?;
             }
             None => {

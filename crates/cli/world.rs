@@ -13,7 +13,7 @@ use model::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{app::App, args::CloudName, errors, stop::Stop};
+use crate::{app::App, args::CloudName, errors, exit::Exit, signals, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
 const USUAL_SPEED: u32 = 1_000;
@@ -89,6 +89,28 @@ impl World {
             // Offline nothing is asynchronous: a future that waits for nothing needs no timers.
             None => futures::executor::block_on(future),
         }
+    }
+
+    /// Waits for something to be read. After an apply has listened to signals an interrupt would
+    /// go unheard, so that it ends the wait here.
+    ///
+    /// # Errors
+    /// Somebody interrupted.
+    pub(crate) fn read<T>(&self, future: impl Future<Output = T>) -> Result<T, Stop> {
+        if !signals::taken_over() {
+            return Ok(self.wait(future));
+        }
+        self.wait(async {
+            tokio::select! {
+                read = future => Ok(read),
+                () = signals::interrupted() => Err(Stop::because(
+                    Code::NotAsPlanned,
+                    "interrupted while the result was read: nobody knows whether it is as planned",
+                )
+                .help("`tensorform plan` reads it again")
+                .exit(Exit::Interrupted)),
+            }
+        })
     }
 }
 

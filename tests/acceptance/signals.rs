@@ -1,8 +1,11 @@
 //! Ctrl-C and SIGTERM: the first lets finish what is under way, the second leaves at once.
 
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{Place, two_pools};
 
@@ -96,4 +99,38 @@ fn both_signals_work_where_the_sandbox_is_in_the_same_process() {
     ran.exits(3, "something was written");
     let server = place.serve(1_000);
     place.converge(&server, "left at once");
+}
+
+#[test]
+fn a_signal_while_the_result_is_read_ends_the_run() {
+    let place = Place::new(&two_pools("halted"));
+    let server = place.serve(1_000);
+    place.sandbox(&["plan"]).exits(0, "a plan");
+    let listed = |record: &&Value| {
+        record["path"]
+            .as_str()
+            .is_some_and(|path| path.contains("/resources?"))
+    };
+    let before = server.log().iter().filter(listed).count();
+    // The apply plans as often as the plan did, and then nobody answers any more.
+    server.set_faults(&json!({"rules": [
+        {"match": {"method": "GET", "path": "*/resources", "after": before}, "then": "hang"},
+    ]}));
+    let mut running = place.start(&["--sandbox=world", "apply"]);
+    running.wait_for("run_finished");
+    while server.fired() == 0 {
+        thread::yield_now();
+    }
+    let left = Instant::now();
+    running.signal("INT");
+    let (ran, _) = running.end();
+    assert!(
+        left.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        left.elapsed()
+    );
+    let ran = ran.exits(3, "the result is not known");
+    assert!(ran.stderr.contains("APPLY003"), "{}", ran.stderr);
+    server.calm();
+    place.is_as_planned(&server, "it was done all the same");
 }

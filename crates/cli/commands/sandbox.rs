@@ -46,7 +46,7 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
              or with any client:  TENSORFORM_ACCESS_TOKEN=any tensorform --endpoint {endpoint} --credential token plan\n"
         ));
     }
-    runtime.block_on(crate::applying::interrupted());
+    runtime.block_on(crate::signals::interrupted());
     let stopped = runtime.block_on(sandbox.stop());
     stopped.map_err(|error| Stop::because(Code::SandboxUnusable, azure::chain(&error)))?;
     Ok(Exit::Done)

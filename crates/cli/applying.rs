@@ -163,6 +163,7 @@ pub(crate) fn run(
         seconds: journal.elapsed(),
         destroys: plan.destroys(),
         kept: reached != Exit::Done,
+        as_planned: exit == reached,
     };
     report(app, &outcome, facts, &found);
     if !matches!(exit, Exit::Done | Exit::Refused) {

@@ -131,6 +131,8 @@ fn a_signal_while_the_result_is_read_ends_the_run() {
     );
     let ran = ran.exits(3, "the result is not known");
     assert!(ran.stderr.contains("APPLY003"), "{}", ran.stderr);
+    let claimed = ran.stderr.contains("halted is as planned");
+    assert!(!claimed, "nobody knows: {}", ran.stderr);
     server.calm();
     place.is_as_planned(&server, "it was done all the same");
 }

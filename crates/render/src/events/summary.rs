@@ -40,6 +40,8 @@ pub struct RunFacts<'a> {
     pub destroys: bool,
     /// Whether something was kept that is ours, because it is protected.
     pub kept: bool,
+    /// Whether the result was read and is as planned.
+    pub as_planned: bool,
 }
 
 /// What to do after an apply that wrote something and did not reach its goal.
@@ -291,6 +293,12 @@ fn verdict(outcome: &Outcome, run: RunFacts<'_>) -> (Ink, String) {
     let stack = run.stack;
     if outcome.reached() {
         let changes = words::counted(outcome.steps.len(), "change", "changes");
+        if !run.as_planned {
+            let sentence = format!(
+                "Every step is done{place}, {changes} in {time}, but {stack} is not known to be as planned (exit code 3)."
+            );
+            return (Ink::Bad, sentence);
+        }
         let sentence = match (outcome.steps.len(), run.destroys, run.kept) {
             (0, _, _) => format!("Nothing to do: {stack} is as planned{place}."),
             (_, true, false) => {

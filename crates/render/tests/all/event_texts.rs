@@ -254,6 +254,7 @@ fn summary(outcome: &Outcome, mode: Mode, style: Style) -> String {
         seconds: 192.3,
         destroys: false,
         kept: false,
+        as_planned: true,
     };
     events::summary(outcome, run, style)
 }
@@ -275,12 +276,28 @@ fn what_was_destroyed_and_what_was_kept_is_said() {
             seconds: 192.3,
             destroys: true,
             kept,
+            as_planned: true,
         };
         golden::check(
             &format!("summary_{name}"),
             &events::summary(&outcome, run, PLAIN),
         );
     }
+}
+
+#[test]
+fn a_result_that_is_not_as_planned_is_not_called_so() {
+    let (_, outcome, mode) = all().swap_remove(0);
+    let run = RunFacts {
+        stack: "llama",
+        mode,
+        seconds: 192.3,
+        destroys: false,
+        kept: false,
+        as_planned: false,
+    };
+    let text = events::summary(&outcome, run, PLAIN);
+    golden::check("summary_not_as_planned", &text);
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod image;
 mod sizes;
 mod usages;
 
-use futures::future::try_join_all;
+use futures::future::join_all;
 use model::live::{Answer, Facts, Question};
 
 use crate::{
@@ -42,9 +42,9 @@ pub async fn answer(
         .collect();
     open.sort_unstable();
     open.dedup();
-    let told = try_join_all(open.into_iter().map(|question| tell(client, question))).await?;
+    let told = join_all(open.into_iter().map(|question| tell(client, question))).await;
     for told in told {
-        match told {
+        match told? {
             Told::Sizes(region, answer) => {
                 facts.sizes.insert(region, answer);
             }

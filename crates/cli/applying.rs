@@ -108,6 +108,7 @@ pub(crate) fn run(
         inputs.parallelism = usize::from(parallelism);
     }
     let journal = Journal::open(app, &plan.stack, &nonce, applying.events.as_deref())?;
+    app.output.note("\n");
     let outcome = world.wait(drive(client, plan, &inputs, &journal));
     journal.close();
     let (exit, found) = finish(plan, world, &outcome, reached);
@@ -118,6 +119,7 @@ pub(crate) fn run(
         destroys: plan.destroys(),
         kept: reached != Exit::Done,
     };
+    app.output.note("\n");
     let text = summary(&outcome, facts, app.output.stderr);
     if outcome.reached() {
         app.output.note(&text);
@@ -126,7 +128,7 @@ pub(crate) fn run(
         app.output.say(&text);
     }
     if outcome.reached() {
-        app.say_unless_json(&found);
+        app.say_below(&found);
     }
     if !matches!(exit, Exit::Done | Exit::Refused) {
         app.output

@@ -12,7 +12,7 @@ use tracing_subscriber::{
 use crate::args::{Global, LogFormat};
 
 /// Starts logging as the options say.
-pub(crate) fn start(global: &Global) {
+pub(crate) fn start(global: &Global, color: bool) {
     let level = match global.verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::from_level(Level::INFO),
@@ -21,6 +21,7 @@ pub(crate) fn start(global: &Global) {
     };
     let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
+        .with_ansi(color)
         .with_target(global.verbose > 1);
     // Only our own crates speak below WARN: what others print at DEBUG is theirs to answer for.
     let ours = filter_fn(|metadata| {

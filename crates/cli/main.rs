@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         Err(error) => return usage::report(&error).into(),
     };
     let app = App::new(arguments.global, arguments.command.name());
-    logging::start(&app.global);
+    logging::start(&app.global, app.output.stderr.color);
     match commands::run(&app, arguments.command) {
         Ok(exit) => exit.into(),
         Err(stop) => app.report(stop).into(),

@@ -25,6 +25,7 @@ transcripts! {
     refusals,
     sandbox_world,
     saved_plan,
+    shrink,
     usage,
     wrong_spec,
 }

@@ -31,7 +31,7 @@ fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
     };
     planning::may_apply(&plan, &made.findings)?;
     applying::show(app, &plan, &arguments.applying);
-    app.say_unless_json(&made.findings);
+    app.say_below(&made.findings);
     apply(app, &plan, &made.world, &arguments.applying)
 }
 
@@ -57,8 +57,11 @@ fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
     }
     applying::show(app, &plan, applying);
     if !app.output.is_json() {
-        app.output
-            .say(&render::plan::findings(&plan, app.output.stderr));
+        let findings = render::plan::findings(&plan, app.output.stderr);
+        if !findings.is_empty() {
+            app.output.note("\n");
+            app.output.say(&findings);
+        }
     }
     apply(app, &plan, &world, applying)
 }

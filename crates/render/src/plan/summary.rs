@@ -1,6 +1,9 @@
 //! The sentence that sums up a plan.
 
-use model::plan::{Action, Plan};
+use model::{
+    diag::Code,
+    plan::{Action, Plan},
+};
 
 use crate::words;
 
@@ -9,7 +12,11 @@ pub(super) fn sentence(plan: &Plan) -> String {
     let number = |action: Action| plan.counts.get(&action).copied().unwrap_or(0);
     let unchanged = number(Action::NoOp);
     if !plan.has_changes {
-        return no_changes(unchanged, plan.complete);
+        return if plan.destroys() {
+            nothing_to_destroy(plan)
+        } else {
+            no_changes(unchanged, plan.complete)
+        };
     }
     let (restarts, stops) = (number(Action::RestartUpdate), number(Action::StopUpdate));
     let updates = number(Action::Update)
@@ -45,6 +52,22 @@ pub(super) fn sentence(plan: &Plan) -> String {
     parts.push(to(Action::Delete, "delete"));
     parts.push(format!("{} unchanged", words::count(unchanged)));
     format!("Plan: {}.", parts.join(", "))
+}
+
+fn nothing_to_destroy(plan: &Plan) -> String {
+    let protected = Code::Protected.as_str();
+    if plan
+        .diagnostics
+        .iter()
+        .any(|finding| finding.code == protected)
+    {
+        format!(
+            "No changes. All that is left of {} is protected, or needed by what is.",
+            plan.stack
+        )
+    } else {
+        format!("No changes. Nothing of {} exists.", plan.stack)
+    }
 }
 
 fn no_changes(unchanged: usize, complete: bool) -> String {

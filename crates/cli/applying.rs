@@ -9,7 +9,7 @@ use model::{
 };
 use render::events::{
     RunFacts,
-    summary::{self, summary},
+    summary::{self, Left, summary},
 };
 use tokio::{
     sync::watch,
@@ -117,7 +117,8 @@ pub(crate) fn run(
         mode: plan.scope.mode,
         seconds: journal.elapsed(),
         destroys: plan.destroys(),
-        kept: reached != Exit::Done,
+        verified: !found.has_errors(),
+        left: Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())),
     };
     app.output.note("\n");
     let text = summary(&outcome, facts, app.output.stderr);

@@ -12,7 +12,7 @@ use model::live::{Answer, Facts, Question};
 
 use crate::{
     client::Client,
-    error::{ReadError, RequestError, chain},
+    error::{ReadError, RequestError},
     read::explain,
 };
 
@@ -108,7 +108,7 @@ async fn known_or_refused<T>(
                 .is_some_and(|arm| matches!(arm.status, 400 | 403 | 404)) =>
         {
             Ok(Answer::Unknown {
-                reason: chain(&error),
+                reason: error.reason(),
             })
         }
         Err(error) => Err(explain(client, what, error).await),

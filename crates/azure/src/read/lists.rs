@@ -15,7 +15,7 @@ use super::{ReadScope, explain};
 use crate::{
     call::Call,
     client::Client,
-    error::{ReadError, RequestError, chain},
+    error::{ReadError, RequestError},
     versions, wire,
 };
 
@@ -202,7 +202,7 @@ impl Reader<'_> {
             Err(error) if error.arm().is_some_and(|arm| arm.status == 403) => {
                 let unread = Unread {
                     what: WHAT.to_owned(),
-                    reason: chain(&error),
+                    reason: error.reason(),
                 };
                 return Ok((BTreeMap::new(), Some(unread)));
             }

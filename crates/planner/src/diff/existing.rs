@@ -177,7 +177,7 @@ impl Existing<'_> {
             Class::Refuse => Diagnostic::new(
                 Code::ChangeRefused,
                 at,
-                format!("{values}; it cannot be changed in place"),
+                format!("{values}; it is not changed on what exists"),
             )
             .with_help(
                 "put the value back, or make a new pool beside the old one and remove the old one",
@@ -224,8 +224,7 @@ impl Existing<'_> {
         };
         if action == Action::Replace && (self.desired.allowed.protected || is_protected(self.live))
         {
-            let name = self.live.id.name();
-            let message = format!("`{name}` would {what} {forced}, and it is protected");
+            let message = format!("it would {what} {forced}, and it is protected");
             let help = "set `protect: false` and apply that first";
             changes
                 .diagnostics
@@ -235,9 +234,7 @@ impl Existing<'_> {
         let may =
             self.desired.allowed.stop || self.permissions.allow_stop || self.is_to_be_replaced();
         if !may {
-            let name = self.live.id.name();
-            let message =
-                format!("`{name}` would {what} {forced}: scarce capacity may not come back");
+            let message = format!("it would {what} {forced}: scarce capacity may not come back");
             let resizes = differences.iter().any(|(difference, effect)| {
                 difference.class == Class::Resize && *effect == Action::Replace
             });

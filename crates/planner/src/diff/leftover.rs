@@ -118,11 +118,10 @@ fn keep_group_with_others<'a>(
             resource.id.name(),
             foreign.join(", ")
         );
-        changes.diagnostics.push(Diagnostic::new(
-            Code::GroupKept,
-            At::Resource(group.clone()),
-            message,
-        ));
+        let finding = Diagnostic::new(Code::GroupKept, At::Resource(group.clone()), message);
+        changes
+            .diagnostics
+            .push(finding.with_help("if nobody needs that, delete it, and destroy once more"));
     }
     going.remove(&group);
 }

@@ -1,11 +1,8 @@
 //! The sentence that sums up a plan.
 
-use model::{
-    diag::Code,
-    plan::{Action, Plan},
-};
+use model::plan::{Action, Plan};
 
-use crate::words;
+use crate::{events::summary::Left, words};
 
 /// `Plan: 7 to create, …` or `No changes. …`.
 pub(super) fn sentence(plan: &Plan) -> String {
@@ -55,18 +52,13 @@ pub(super) fn sentence(plan: &Plan) -> String {
 }
 
 fn nothing_to_destroy(plan: &Plan) -> String {
-    let protected = Code::Protected.as_str();
-    if plan
-        .diagnostics
-        .iter()
-        .any(|finding| finding.code == protected)
-    {
-        format!(
-            "No changes. All that is left of {} is protected, or needed by what is.",
-            plan.stack
-        )
-    } else {
-        format!("No changes. Nothing of {} exists.", plan.stack)
+    let stack = &plan.stack;
+    match Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())) {
+        Left::Nothing => format!("No changes. Nothing of {stack} exists."),
+        Left::Group => format!("No changes. Only the resource group of {stack} is left."),
+        Left::Protected => {
+            format!("No changes. All that is left of {stack} is protected, or needed by what is.")
+        }
     }
 }
 

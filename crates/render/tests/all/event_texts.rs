@@ -9,7 +9,7 @@ use model::{
 };
 use tensorform_render::{
     Style,
-    events::{self, Board, RunFacts},
+    events::{self, Board, RunFacts, summary::Left},
 };
 
 use crate::{build::address, golden, plans};
@@ -253,7 +253,8 @@ fn summary(outcome: &Outcome, mode: Mode, style: Style) -> String {
         mode,
         seconds: 192.3,
         destroys: false,
-        kept: false,
+        verified: true,
+        left: Left::Nothing,
     };
     events::summary(outcome, run, style)
 }
@@ -268,13 +269,19 @@ fn summaries_read_as_in_the_goldens() {
 #[test]
 fn what_was_destroyed_and_what_was_kept_is_said() {
     let (_, outcome, mode) = all().swap_remove(0);
-    for (name, kept) in [("destroyed", false), ("destroyed_kept", true)] {
+    let cases = [
+        ("destroyed", Left::Nothing),
+        ("destroyed_group", Left::Group),
+        ("destroyed_kept", Left::Protected),
+    ];
+    for (name, left) in cases {
         let run = RunFacts {
             stack: "llama",
             mode,
             seconds: 192.3,
             destroys: true,
-            kept,
+            verified: true,
+            left,
         };
         golden::check(
             &format!("summary_{name}"),

@@ -66,6 +66,10 @@ impl App {
 
     /// Prints findings for people.
     pub(crate) fn say(&self, findings: &Diagnostics) {
+        self.tell(findings, "");
+    }
+
+    fn tell(&self, findings: &Diagnostics, before: &str) {
         let quiet = self.output.quiet;
         let told = findings
             .iter()
@@ -79,13 +83,15 @@ impl App {
             Some(source) => source.text(&told, style),
             None => Source::nowhere().text(&told, style),
         };
+        self.output.note(before);
         self.output.say(&text);
     }
 
-    /// Prints findings for people; a JSON document carries its own.
-    pub(crate) fn say_unless_json(&self, findings: &Diagnostics) {
+    /// Prints the findings of what was just printed, with a line between; a JSON document
+    /// carries its own.
+    pub(crate) fn say_below(&self, findings: &Diagnostics) {
         if !self.output.is_json() {
-            self.say(findings);
+            self.tell(findings, "\n");
         }
     }
 

@@ -9,7 +9,7 @@ use model::{
 };
 use render::events::{
     RunFacts,
-    summary::{self, summary},
+    summary::{self, Left, summary},
 };
 use tokio::{
     sync::watch,
@@ -153,6 +153,7 @@ pub(crate) fn run(
         goes_on: earlier.is_some(),
     });
     let journal = Journal::open(app, &plan.stack, &nonce, events)?;
+    app.output.note("\n");
     let mut outcome = world.wait(drive(client, plan, &inputs, &journal));
     outcome.writes += earlier.unwrap_or_default();
     journal.close();
@@ -162,9 +163,10 @@ pub(crate) fn run(
         mode: plan.scope.mode,
         seconds: journal.elapsed(),
         destroys: plan.destroys(),
-        kept: reached != Exit::Done,
         as_planned: exit == reached,
+        left: Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())),
     };
+    app.output.note("\n");
     report(app, &outcome, facts, &found);
     if !matches!(exit, Exit::Done | Exit::Refused) {
         app.output
@@ -182,7 +184,7 @@ fn report(app: &App, outcome: &Outcome, facts: RunFacts<'_>, found: &Diagnostics
     let text = summary(outcome, facts, app.output.stderr);
     if outcome.reached() {
         app.output.note(&text);
-        app.say_unless_json(found);
+        app.say_below(found);
     } else if !app.output.is_json() || !app.output.quiet {
         // What failed is said even when quiet.
         app.output.say(&text);

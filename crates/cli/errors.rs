@@ -76,6 +76,7 @@ fn request(what: &str, error: &RequestError, help: Option<&str>) -> Stop {
         (None, RequestFault::Refused(arm)) => match arm.status {
             401 => stop.help("sign in again: the token is expired, or of another tenant"),
             403 => stop.help("the credential needs the Reader role on the subscription"),
+            429 | 500.. => stop.help("try again later; <https://azure.status.microsoft> shows known troubles, and a support ticket needs the request id"),
             404 => stop.help("check the subscription's id, and that the credential may see it"),
             _ => stop,
         },

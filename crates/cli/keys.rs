@@ -101,6 +101,7 @@ pub(crate) fn generated(stack: &str) -> Result<String, Stop> {
             Code::KeyUnusable,
             format!("the key pair `{}` {what}: {error}", private.display()),
         )
+        .help("put the right file back, or move the pair away to have a new one made; nodes keep the key they were made with")
     };
     if private.exists() {
         let text =

@@ -27,14 +27,22 @@ static FILTERS: LazyLock<Vec<Filter>> = LazyLock::new(|| {
             r#""(seconds|elapsed_seconds)": \d+(\.\d+)?(e-?\d+)?"#,
             r#""$1": 0"#,
         ),
-        (r"\b\d+s\b", "0s"),
-        (r"(?m)^ {0,5}(\d+m)? {0,4}0s  ", "     0s  "),
     ];
     filters
         .into_iter()
         .map(|(pattern, stands)| Filter(Regex::new(pattern).expect("a pattern"), stands))
         .collect()
 });
+
+/// A duration in a column of a table.
+static IN_TABLES: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(  +\d+s)\b").expect("a pattern"));
+
+static DURATIONS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b\d+s\b").expect("a pattern"));
+
+/// The time at the beginning of a line of progress.
+static PROGRESS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^ {4,6}0s  ").expect("a pattern"));
 
 static IDS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
@@ -55,6 +63,12 @@ pub(crate) fn filtered(text: &str) -> String {
     for Filter(pattern, stands) in FILTERS.iter() {
         text = pattern.replace_all(&text, *stands).into_owned();
     }
+    // Before the other durations: in a table they keep their width.
+    let text = IN_TABLES.replace_all(&text, |found: &regex::Captures<'_>| {
+        format!("  {:>width$}", "0s", width = found[1].len() - 2)
+    });
+    let text = DURATIONS.replace_all(&text, "0s");
+    let text = PROGRESS.replace_all(&text, "     0s  ");
     let text = IDS.replace_all(&text, |found: &regex::Captures<'_>| {
         let id = &found[0];
         if is_given(id) {
@@ -113,5 +127,7 @@ fn what_differs_between_runs_is_taken_out_and_nothing_else() {
         "id xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx, 00000000-0000-0000-0000-000000000000",
     );
     check("http://127.0.0.1:40123/x", "http://127.0.0.1:[PORT]/x");
+    check("ready    0s   0.29", "ready    0s   0.29");
+    check("ready   10s   0.29", "ready    0s   0.29");
     check("8 changes, run 81217135796c", "8 changes, run [RUN]");
 }

@@ -15,6 +15,7 @@ mod server;
 
 mod transcript;
 
+mod goldens;
 mod transcripts;
 
 mod world;

@@ -8,9 +8,10 @@
 //! | `% replace FILE: OLD => NEW` | replaces a part of a file |
 //! | `% copy FROM TO`, `% remove FILE` | copies, removes a file or folder of the scenario |
 //! | `% set NAME=VALUE` | sets a variable of the environment |
-//! | `% serve` | serves the sandbox in this process, so that writes are counted |
+//! | `% serve SPEED` | serves the sandbox in this process, so that writes are counted |
 //! | `% request METHOD PATH` … `% end` | sends a request to the sandbox, past the tool; `\|` filters its answer |
 //! | `% answer STATUS` … `% end` | starts a server that gives this answer to all |
+//! | `% rewrite OLD => NEW` | starts a server that hands on to the sandbox and rewrites its answers |
 //! | `$ tensorform …` | runs the binary; `{endpoint}` is the server's, `{folder}` the scenario's |
 //!
 //! Behind a command, `| FILTER` shows a part of stdout and `2| FILTER` a part of stderr:
@@ -21,7 +22,7 @@ use std::{fmt::Write, fs, path::Path};
 use serde_json::{Map, Value};
 
 use crate::{
-    server::{Canned, Served},
+    server::{Listening, SPEED, Served},
     support::{Bench, Ran, compare, root},
 };
 
@@ -29,7 +30,7 @@ use crate::{
 struct Stage {
     // Before the folder in which it keeps its world: fields are dropped in this order.
     served: Option<Served>,
-    canned: Option<Canned>,
+    other: Option<Listening>,
     bench: Bench,
     written: String,
 }
@@ -40,7 +41,7 @@ pub(crate) fn play(name: &str) {
     let script = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut stage = Stage {
         served: None,
-        canned: None,
+        other: None,
         bench: Bench::new(),
         written: String::new(),
     };
@@ -88,6 +89,11 @@ fn skip<'a>(lines: &mut (impl Iterator<Item = &'a str> + Clone), end: &str) {
         // What stands before the end mark, and the mark itself.
         let _ = lines.nth(length);
     }
+}
+
+fn number(text: &str) -> f64 {
+    text.parse()
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// Two words with something between.
@@ -142,12 +148,19 @@ impl Stage {
             }
             "serve" => {
                 let world = self.bench.path(".tensorform/sandbox");
-                self.served = Some(Served::start(&world));
+                let speed = if rest.is_empty() { SPEED } else { number(rest) };
+                self.served = Some(Served::start(&world, speed));
             }
             "unserve" => self.served = None,
             "answer" => {
                 let status = rest.parse().expect("a status");
-                self.canned = Some(Canned::start(status, block.to_owned()));
+                self.other = Some(Listening::answering(status, block.to_owned()));
+            }
+            "rewrite" => {
+                let (old, new) = two(rest, " => ");
+                let served = self.served.as_ref().expect("`% serve` comes first");
+                let (old, new) = (old.to_owned(), new.to_owned());
+                self.other = Some(Listening::rewriting(served.endpoint(), old, new));
             }
             "request" => self.request(rest, block),
             other => panic!("no directive `{other}`"),
@@ -167,9 +180,9 @@ impl Stage {
 
     /// With the places of this run filled in.
     fn filled(&self, text: &str) -> String {
-        let canned = self.canned.as_ref().map(Canned::endpoint);
+        let other = self.other.as_ref().map(Listening::endpoint);
         let served = || self.served.as_ref().map(Served::endpoint);
-        let endpoint = canned.or_else(served).unwrap_or_default();
+        let endpoint = other.or_else(served).unwrap_or_default();
         text.replace("{endpoint}", &endpoint)
             .replace("{folder}", &self.bench.folder().display().to_string())
     }

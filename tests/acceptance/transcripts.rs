@@ -16,15 +16,23 @@ macro_rules! transcripts {
 }
 
 transcripts! {
+    apply_troubles,
+    being_written,
+    broken_nodes,
     catalogue,
+    changed_behind,
     credentials,
     exit_codes,
     explained,
     main_job,
+    not_ours,
     plan_files,
+    quota,
     refusals,
     sandbox_world,
     saved_plan,
+    shrink,
+    unreadable,
     usage,
     wrong_spec,
 }

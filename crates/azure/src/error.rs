@@ -280,6 +280,16 @@ pub struct RequestError {
     pub fault: RequestFault,
 }
 
+impl RequestError {
+    /// Why, without the request, for sentences that say what was wanted.
+    pub(crate) fn reason(&self) -> String {
+        match self.arm() {
+            Some(arm) => arm.to_string(),
+            None => chain(self),
+        }
+    }
+}
+
 /// Why a request did not do what it was sent for.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestFault {

@@ -60,7 +60,7 @@ fn once(
     };
     planning::may_apply(&plan, &made.findings)?;
     applying::show(app, &plan, &arguments.applying);
-    app.say_unless_json(&made.findings);
+    app.say_below(&made.findings);
     let applied = apply(app, &plan, &made.world, &arguments.applying, earlier)?;
     Ok((Box::new(plan), applied))
 }
@@ -93,8 +93,11 @@ fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
     }
     applying::show(app, &plan, applying);
     if !app.output.is_json() {
-        app.output
-            .say(&render::plan::findings(&plan, app.output.stderr));
+        let findings = render::plan::findings(&plan, app.output.stderr);
+        if !findings.is_empty() {
+            app.output.note("\n");
+            app.output.say(&findings);
+        }
     }
     Ok(apply(app, &plan, &world, applying, None)?.end(app, &plan))
 }

@@ -19,7 +19,7 @@ pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
     };
     planning::may_apply(&plan, &made.findings)?;
     applying::show(app, &plan, &arguments.applying);
-    app.say_unless_json(&made.findings);
+    app.say_below(&made.findings);
     // Something protected stays: the rest goes, and the exit code says so.
     let kept = made
         .findings

@@ -32,11 +32,14 @@ pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
                 format!("Saved in {path}; `tensorform apply {path}` applies exactly this.\n")
             }
         }
-        Some(path) => format!("Not saved: {} is as it was.\n", path.display()),
+        Some(path) => format!(
+            "Not saved because of the errors: {} is as it was.\n",
+            path.display()
+        ),
         None => String::new(),
     };
     print(app, &plan);
-    app.say_unless_json(&made.findings);
+    app.say_below(&made.findings);
     app.output.note(&saved);
     if exit != Exit::Done {
         return Ok(exit);

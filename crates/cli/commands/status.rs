@@ -59,13 +59,18 @@ fn status(made: &Made, stack: &str, group: &str, mode: model::live::Mode) -> Sta
             .get(address)
             .is_some_and(|(action, _)| *action == Action::Delete)
     };
-    let (hourly, hourly_complete) = hourly(live.resources.iter());
+    let (hourly, hourly_complete) = hourly(ours.clone().map(|(resource, _)| resource));
     Status {
         stack: stack.to_owned(),
         mode,
         resource_group: group.to_owned(),
         read_at: live.read_at,
         nodes: nodes.into_iter().map(|(_, row)| row).collect(),
+        missing: steps
+            .iter()
+            .filter(|(address, (action, _))| *action == Action::Create && address.leaf() == "vm")
+            .map(|(address, _)| address.to_string())
+            .collect(),
         orphans: ours
             .filter(|(_, address)| is_deleted(address))
             .map(|(resource, _)| loose(resource))
@@ -152,8 +157,13 @@ fn is_foreign(resource: &LiveResource, live: &Live) -> bool {
 }
 
 fn hourly<'a>(resources: impl Iterator<Item = &'a LiveResource>) -> (Micros, bool) {
+    // What is priced is the resource; the address only names the line, which nobody shows here.
+    let address = |resource: &LiveResource| {
+        let known = resource.address().cloned();
+        known.unwrap_or_else(Address::resource_group)
+    };
     let items: Vec<(Address, &LiveResource)> = resources
-        .filter_map(|resource| Some((resource.address()?.clone(), resource)))
+        .map(|resource| (address(resource), resource))
         .collect();
     let priced = items.iter().filter_map(|(address, resource)| {
         Some(cost::Item {

@@ -8,8 +8,8 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
     live::{Live, Mode, Power, Question},
     plan::{
-        CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope,
-        SpecReference,
+        Action, CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope,
+        SpecReference, Step,
     },
     spec::{Priority, Spec},
     units::{Region, Timestamp},
@@ -183,8 +183,10 @@ impl Assembly<'_> {
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
         self.note_unknown_facts(findings);
-        let cost = self.cost();
-        cost::check(&cost, spec, findings);
+        let cost = self.cost(&steps);
+        if !options.destroy {
+            cost::check(&cost, spec, findings);
+        }
         Plan {
             format_version: FORMAT_VERSION.to_owned(),
             tensorform_version: options.tool_version.clone(),
@@ -251,7 +253,7 @@ impl Assembly<'_> {
         })
     }
 
-    fn cost(&self) -> Cost {
+    fn cost(&self, steps: &[Step]) -> Cost {
         let Input { live, catalog, .. } = self.input;
         let before = live.resources.iter().filter_map(|resource| {
             Some(cost::Item {
@@ -272,7 +274,12 @@ impl Assembly<'_> {
             resource: &desired.resource,
             has_hardware: !stopped(desired),
         });
-        cost::compare(before, after, catalog)
+        // What a destroy keeps is not desired, and goes on costing.
+        let kept = before.clone().filter(|item| {
+            let goes = |step: &Step| step.address == *item.address && step.action == Action::Delete;
+            self.input.options.destroy && !steps.iter().any(goes)
+        });
+        cost::compare(before, after.chain(kept), catalog)
     }
 
     /// Offline, what belongs to one subscription is unknown: said once.

@@ -177,12 +177,16 @@ fn check(
     findings: &mut Findings,
 ) {
     if counters.is_none() && mode != Mode::Offline {
-        findings.questions.insert(question);
+        findings.questions.insert(question.clone());
     }
     if let Some(Answer::Unknown { reason }) = counters
         && mode != Mode::Offline
     {
-        let message = format!("quota in {location} could not be read: {reason}");
+        let kind = match question {
+            Question::NetworkQuota(_) => "network",
+            Question::ComputeQuota(_) | Question::Sizes(_) | Question::Image(_) => "compute",
+        };
+        let message = format!("the {kind} quota in {location} could not be read: {reason}");
         let help = "the plan may fail at apply; reading quota needs the Reader role";
         findings
             .diagnostics

@@ -31,6 +31,8 @@ pub struct Status {
     pub read_at: Option<Timestamp>,
     /// The stack's VMs.
     pub nodes: Vec<NodeRow>,
+    /// Addresses of VMs that the spec wants and that do not exist.
+    pub missing: Vec<String>,
     /// Resources of the stack that no spec wants.
     pub orphans: Vec<LooseRow>,
     /// Resources of others in the stack's group.
@@ -83,6 +85,7 @@ pub fn text(status: &Status, style: Style) -> String {
         resource_group: _,
         read_at: _,
         nodes,
+        missing,
         orphans,
         foreign,
         unread,
@@ -98,6 +101,10 @@ pub fn text(status: &Status, style: Style) -> String {
         for node in nodes {
             remarks(&mut paper, node);
         }
+    }
+    if !missing.is_empty() {
+        paper.heading("Missing: in the spec, and not there");
+        paper.paragraph(2, Ink::Caution, &words::listed(missing, 20));
     }
     let groups = [
         ("Orphans: ours, and in no spec", orphans),
@@ -215,6 +222,9 @@ fn sum(status: &Status) -> Line {
         words::counted(status.nodes.len(), "node", "nodes"),
         words::count(running)
     );
+    if !status.missing.is_empty() {
+        text = format!("{text}, {} missing", words::count(status.missing.len()));
+    }
     for (rows, what) in [(&status.orphans, "orphaned"), (&status.foreign, "foreign")] {
         if !rows.is_empty() {
             text = format!("{text}, {} {what}", words::count(rows.len()));
@@ -292,6 +302,7 @@ pub fn json(status: &Status) -> String {
         resource_group,
         read_at,
         nodes,
+        missing,
         orphans,
         foreign,
         unread,
@@ -307,6 +318,7 @@ pub fn json(status: &Status) -> String {
         "resource_group": resource_group,
         "read_at": read_at,
         "nodes": nodes.iter().map(node_document).collect::<Vec<_>>(),
+        "missing": missing,
         "orphans": all(orphans),
         "foreign": all(foreign),
         "unread": unread,

@@ -101,7 +101,7 @@ impl<'a> Performer<'a> {
             Ok(()) => Ending::Done,
             Err(failure) => {
                 let (code, message) = (&failure.code, &failure.message);
-                tracing::warn!(%address, %action, code, message, "the step failed");
+                tracing::info!(%address, %action, code, message, "the step failed");
                 Ending::Failed((**failure).clone())
             }
         };

@@ -118,7 +118,7 @@ pub(crate) async fn choose(settings: &Settings) -> Result<Chosen, ConnectError> 
     if let CredentialChoice::Fixed(token) = &settings.credential {
         return Ok(Chosen {
             credential: Arc::new(StaticToken(token.clone().into())),
-            name: "fixed".to_owned(),
+            name: "sandbox".to_owned(),
         });
     }
     let client = reqwest::Client::builder()

@@ -7,12 +7,12 @@ mod image;
 mod sizes;
 mod usages;
 
-use futures::future::try_join_all;
+use futures::future::join_all;
 use model::live::{Answer, Facts, Question};
 
 use crate::{
     client::Client,
-    error::{ReadError, RequestError, chain},
+    error::{ReadError, RequestError},
     read::explain,
 };
 
@@ -42,9 +42,9 @@ pub async fn answer(
         .collect();
     open.sort_unstable();
     open.dedup();
-    let told = try_join_all(open.into_iter().map(|question| tell(client, question))).await?;
+    let told = join_all(open.into_iter().map(|question| tell(client, question))).await;
     for told in told {
-        match told {
+        match told? {
             Told::Sizes(region, answer) => {
                 facts.sizes.insert(region, answer);
             }
@@ -108,7 +108,7 @@ async fn known_or_refused<T>(
                 .is_some_and(|arm| matches!(arm.status, 400 | 403 | 404)) =>
         {
             Ok(Answer::Unknown {
-                reason: chain(&error),
+                reason: error.reason(),
             })
         }
         Err(error) => Err(explain(client, what, error).await),

@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use azure_core::Method;
-use futures::{
-    future::{join_all, try_join, try_join_all},
-    join,
-};
+use futures::future::{join, join_all, join4};
 use model::{
     ids::ArmId,
     live::Unread,
@@ -18,7 +15,7 @@ use super::{ReadScope, explain};
 use crate::{
     call::Call,
     client::Client,
-    error::{ReadError, RequestError, chain},
+    error::{ReadError, RequestError},
     versions, wire,
 };
 
@@ -56,13 +53,15 @@ struct Reader<'a> {
 /// Fetches all lists.
 pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, ReadError> {
     let reader = Reader { client, scope };
-    // All end before any failure is told, so that the same world gives the same error.
-    let (tagged, group, always, machines) = join!(
+    // Of several failures the first in this order is told, not the first in time: the same world
+    // gives the same words.
+    let (tagged, group, always, machines) = join4(
         reader.tagged(),
         reader.group(),
         reader.always(),
         reader.machines(),
-    );
+    )
+    .await;
     let (tagged, group, always, machines) = (tagged?, group?, always?, machines?);
     let mut lists = Lists {
         group,
@@ -175,9 +174,9 @@ impl Reader<'_> {
         };
         let mut machines = Machines::default();
         if bodies.iter().any(|body| self.is_ours(body)) {
-            let (rest, (views, unread)) = try_join(rest, self.views()).await?;
-            bodies.extend(rest);
-            (machines.views, machines.unread) = (views, unread);
+            let (rest, views) = join(rest, self.views()).await;
+            bodies.extend(rest?);
+            (machines.views, machines.unread) = views?;
         } else {
             bodies.extend(rest.await?);
             if bodies.iter().any(|body| self.is_ours(body)) {
@@ -203,7 +202,7 @@ impl Reader<'_> {
             Err(error) if error.arm().is_some_and(|arm| arm.status == 403) => {
                 let unread = Unread {
                     what: WHAT.to_owned(),
-                    reason: chain(&error),
+                    reason: error.reason(),
                 };
                 return Ok((BTreeMap::new(), Some(unread)));
             }
@@ -228,12 +227,13 @@ impl Reader<'_> {
                 places.insert((group.to_lowercase(), kind));
             }
         }
-        let found = try_join_all(places.iter().map(|(group, kind)| async move {
+        let found = join_all(places.iter().map(|(group, kind)| async move {
             let bodies = self.kind_in(group, *kind).await?;
             Ok::<_, ReadError>((*kind, bodies))
         }))
-        .await?;
-        for (kind, mut bodies) in found {
+        .await;
+        for found in found {
+            let (kind, mut bodies) = found?;
             // What is not ours in another group is none of our business.
             bodies.retain(|body| self.is_ours(body));
             lists.by_kind.entry(kind).or_default().extend(bodies);
@@ -278,13 +278,14 @@ impl Reader<'_> {
         if self.scope.has_data_disks && lists.group.is_some() {
             groups.insert(self.scope.resource_group.to_lowercase());
         }
-        let found = try_join_all(
+        let found = join_all(
             groups
                 .iter()
                 .map(|group| self.kind_in(group, ResourceKind::Disk)),
         )
-        .await?;
-        for (group, mut bodies) in groups.iter().zip(found) {
+        .await;
+        for (group, found) in groups.iter().zip(found) {
+            let mut bodies = found?;
             if !group.eq_ignore_ascii_case(&self.scope.resource_group) {
                 bodies.retain(|body| self.is_ours(body));
             }

@@ -2,7 +2,7 @@
 
 use model::{
     catalog::Catalog,
-    diag::{At, Code, Diagnostic},
+    diag::{At, Code, Diagnostic, SpecPath},
     live::{FingerprintValues, LiveResource, Owner},
     plan::{Action, AttributeChange, Fingerprint, Operation, Reason, ReasonCode, Step},
     resource::{ResourceKind, tags},
@@ -87,17 +87,39 @@ fn refuse_foreign(desired: &Desired, live: &LiveResource, changes: &mut Changes)
 }
 
 fn refuse_moved(desired: &Desired, live: &LiveResource, changes: &mut Changes) {
-    let message = format!(
-        "the resource is live as `{}`, the spec now puts it at `{}`",
-        live.id, desired.id
-    );
-    let finding = Diagnostic::new(
-        Code::StackMoved,
-        At::Resource(desired.address.clone()),
-        message,
-    )
-    .with_help("a stack cannot move: put `resource_group` back, or destroy the stack first");
-    changes.diagnostics.push(finding);
+    // One finding for all: what moves one resource moves its neighbours.
+    if changes
+        .diagnostics
+        .iter()
+        .any(|finding| finding.code == Code::StackMoved)
+    {
+        return;
+    }
+    let same_group = match (live.id.group(), desired.id.group()) {
+        (Some(live), Some(desired)) => live.eq_ignore_ascii_case(desired),
+        (live, desired) => live == desired,
+    };
+    let (at, message, help) = match live.id.group() {
+        Some(group) if !same_group => (
+            At::Value(SpecPath::of(&["resource_group"])),
+            format!(
+                "the stack lives in the resource group `{group}`, the spec puts it in `{}`",
+                desired.id.group().unwrap_or_default()
+            ),
+            "a stack cannot move: put `resource_group` back, or destroy the stack first",
+        ),
+        _ => (
+            At::Resource(desired.address.clone()),
+            format!(
+                "the resource is live as `{}`, the spec puts it at `{}`",
+                live.id, desired.id
+            ),
+            "a stack cannot move: put back what changed, or destroy the stack first",
+        ),
+    };
+    changes
+        .diagnostics
+        .push(Diagnostic::new(Code::StackMoved, at, message).with_help(help));
 }
 
 pub(super) fn reason(code: ReasonCode, attributes: Vec<AttributeChange>) -> Reason {

@@ -1,12 +1,11 @@
 //! From the differences and the state of a live resource to one step.
 
 use model::{
-    catalog::Catalog,
+    catalog::{Catalog, Size},
     diag::{At, Code, Diagnostic},
     live::{LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
     resource::{Resource, ResourceKind, Tags, tags},
-    units::SizeName,
 };
 use serde_json::Value;
 
@@ -135,22 +134,27 @@ impl Existing<'_> {
     }
 
     /// A resize inside the quota family can stay on the hardware; another needs new hardware.
+    /// Between sizes with and without a temporary disk Azure does not resize at all.
     fn resize(&self) -> Action {
+        let size = |resource: &Resource| self.catalog.size(&resource.virtual_machine()?.size);
+        let before = self.live.resource.as_ref().and_then(size);
+        let after = size(&self.desired.resource);
+        let disk = |size: Option<&Size>| size.and_then(Size::has_temporary_disk);
+        if let (Some(before), Some(after)) = (disk(before), disk(after))
+            && before != after
+        {
+            return Action::Replace;
+        }
         if !self.has_hardware() {
             return Action::Update;
         }
-        let family = |resource: &Resource| self.family(&resource.virtual_machine()?.size);
-        let before = self.live.resource.as_ref().and_then(family);
-        let after = family(&self.desired.resource);
-        if before.is_some() && before == after {
+        let family = |size: Option<&Size>| Some(size?.family.as_ref()?.key());
+        let before = family(before);
+        if before.is_some() && before == family(after) {
             Action::RestartUpdate
         } else {
             Action::StopUpdate
         }
-    }
-
-    fn family(&self, size: &SizeName) -> Option<String> {
-        Some(self.catalog.size(size)?.family.as_ref()?.key())
     }
 
     fn has_hardware(&self) -> bool {
@@ -173,7 +177,7 @@ impl Existing<'_> {
             Class::Refuse => Diagnostic::new(
                 Code::ChangeRefused,
                 at,
-                format!("{values}; it cannot be changed in place"),
+                format!("{values}; it is not changed on what exists"),
             )
             .with_help(
                 "put the value back, or make a new pool beside the old one and remove the old one",
@@ -213,12 +217,14 @@ impl Existing<'_> {
         } else {
             "be deallocated"
         };
+        let forced = if forced.is_empty() {
+            "because of `--replace`".to_owned()
+        } else {
+            format!("to change {}", forced.join(", "))
+        };
         if action == Action::Replace && (self.desired.allowed.protected || is_protected(self.live))
         {
-            let message = format!(
-                "it would {what} for {}, and it is protected",
-                forced.join(", ")
-            );
+            let message = format!("it would {what} {forced}, and it is protected");
             let help = "set `protect: false` and apply that first";
             changes
                 .diagnostics
@@ -228,11 +234,15 @@ impl Existing<'_> {
         let may =
             self.desired.allowed.stop || self.permissions.allow_stop || self.is_to_be_replaced();
         if !may {
-            let message = format!(
-                "it would {what} for {}: scarce capacity may not come back",
-                forced.join(", ")
-            );
-            let finding = Diagnostic::new(Code::StopNotAllowed, at, message)
+            let message = format!("it would {what} {forced}: scarce capacity may not come back");
+            let resizes = differences.iter().any(|(difference, effect)| {
+                difference.class == Class::Resize && *effect == Action::Replace
+            });
+            let mut finding = Diagnostic::new(Code::StopNotAllowed, at, message);
+            if resizes {
+                finding = finding.with_help("Azure does not resize between sizes with and without a temporary disk: the node would be made anew");
+            }
+            let finding = finding
                 .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")
                 .with_help("or put the value back");
             changes.diagnostics.push(finding);

@@ -65,7 +65,7 @@ fn without_kept<'a>(
     for (address, resource) in going.iter().filter(|(_, resource)| is_protected(resource)) {
         let message = format!("`{}` is protected and stays", resource.id.name());
         let finding = Diagnostic::new(Code::Protected, At::Resource((*address).clone()), message)
-            .with_help("to delete it, remove its tag `tensorform-protect`, or apply `protect: false` first");
+            .with_help("to delete it, apply the pool with `protect: false` first, or remove its tag `tensorform-protect`");
         changes.diagnostics.push(finding.with_severity(severity));
         pending.push(address);
     }
@@ -118,11 +118,10 @@ fn keep_group_with_others<'a>(
             resource.id.name(),
             foreign.join(", ")
         );
-        changes.diagnostics.push(Diagnostic::new(
-            Code::GroupKept,
-            At::Resource(group.clone()),
-            message,
-        ));
+        let finding = Diagnostic::new(Code::GroupKept, At::Resource(group.clone()), message);
+        changes
+            .diagnostics
+            .push(finding.with_help("if nobody needs that, delete it, and destroy once more"));
     }
     going.remove(&group);
 }
@@ -185,7 +184,8 @@ fn identity(resource: &LiveResource) -> model::live::FingerprintValues {
 
 /// Ids of resources that this one cannot be without.
 ///
-/// A live VM does not tell its subnet, so it holds every subnet of the stack.
+/// A live VM does not tell its subnet, so it holds every subnet of the stack; and its key, which
+/// tells who can get in.
 pub(crate) fn references(resource: &LiveResource, live: &Live) -> Vec<ArmId> {
     let mut ids: Vec<ArmId> = resource
         .id
@@ -201,8 +201,9 @@ pub(crate) fn references(resource: &LiveResource, live: &Live) -> Vec<ArmId> {
     {
         Some(Properties::VirtualMachine(vm)) => {
             ids.extend(vm.data_disks.values().map(|disk| disk.disk.clone()));
-            let subnets = ours(live).filter(|(_, other)| kind(other) == Some(ResourceKind::Subnet));
-            ids.extend(subnets.map(|(_, subnet)| subnet.id.clone()));
+            let held = [Some(ResourceKind::Subnet), Some(ResourceKind::SshPublicKey)];
+            let shared = ours(live).filter(|(_, other)| held.contains(&kind(other)));
+            ids.extend(shared.map(|(_, resource)| resource.id.clone()));
         }
         Some(Properties::Subnet(subnet)) => {
             ids.extend(subnet.nat_gateway.clone());

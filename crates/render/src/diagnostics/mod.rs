@@ -16,6 +16,7 @@ use self::source_map::SourceMap;
 use crate::{
     line::Line,
     paper::Paper,
+    ranges,
     style::{Ink, Style},
     words,
 };
@@ -29,6 +30,9 @@ pub struct SourceText<'a> {
     pub text: &'a str,
 }
 
+/// Addresses named in one line.
+const NAMED: usize = 8;
+
 /// Tells where a place is in the text, where it is in there.
 pub type Resolve<'a> = &'a dyn Fn(&At) -> Option<Range<usize>>;
 
@@ -41,9 +45,22 @@ pub fn text(
 ) -> String {
     let map = SourceMap::new(source, resolve);
     let mut text = String::new();
+    let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
     for diagnostic in diagnostics {
-        let drawn = snippet::draw(diagnostic, &map, style);
-        text.push_str(&drawn.unwrap_or_else(|| plain(diagnostic, &map, style)));
+        let alike = groups.iter_mut().find(|group| {
+            let first = group.first();
+            first.is_some_and(|first| differ_only_in_resource(first, diagnostic))
+        });
+        match alike {
+            Some(group) => group.push(diagnostic),
+            None => groups.push(vec![diagnostic]),
+        }
+    }
+    for alike in &groups {
+        let drawn = alike
+            .first()
+            .and_then(|first| snippet::draw(first, &map, style));
+        text.push_str(&drawn.unwrap_or_else(|| plain(alike, &map, style)));
         text.push('\n');
     }
     let mut paper = Paper::new(style);
@@ -85,16 +102,38 @@ pub fn documents(
         .collect()
 }
 
-/// A finding whose place is not in the spec's text.
-fn plain(diagnostic: &Diagnostic, map: &SourceMap<'_>, style: Style) -> String {
+/// Whether two findings say the same of two resources, so that one text does for both.
+fn differ_only_in_resource(one: &Diagnostic, other: &Diagnostic) -> bool {
+    let of_resource = |finding: &Diagnostic| matches!(finding.at, At::Resource(_));
+    let moved = Diagnostic {
+        at: other.at.clone(),
+        ..one.clone()
+    };
+    of_resource(one) && of_resource(other) && moved == *other
+}
+
+/// A finding whose place is not in the spec's text, and those that are like it.
+fn plain(alike: &[&Diagnostic], map: &SourceMap<'_>, style: Style) -> String {
     let mut paper = Paper::new(style);
+    let Some(diagnostic) = alike.first() else {
+        return String::new();
+    };
     title(
         &mut paper,
         diagnostic.severity,
         diagnostic.code.as_str(),
         &diagnostic.message,
     );
-    if let Some(place) = map.words(&diagnostic.at) {
+    let addresses = alike.iter().filter_map(|finding| match &finding.at {
+        At::Resource(address) => Some(address),
+        At::Nowhere | At::Value(_) | At::Key(_) | At::Named(_) | At::Text { .. } => None,
+    });
+    let place = if alike.len() > 1 {
+        Some(words::listed(&ranges::of(addresses), NAMED))
+    } else {
+        map.words(&diagnostic.at)
+    };
+    if let Some(place) = place {
         paper.hanging(&Line::inked(Ink::Faint, "  at "), &Line::of(place));
     }
     for (at, message) in &diagnostic.related {

@@ -58,7 +58,8 @@ fn event_line(event: &Event) -> Option<Line> {
         Event::StepStarted { address, action } => {
             about(address).then(Ink::Plain, verbs::doing(*action))
         }
-        Event::Write { .. } | Event::Accepted { .. } => return None,
+        // The summary tells how a run ended.
+        Event::Write { .. } | Event::Accepted { .. } | Event::RunFinished { .. } => return None,
         Event::Waiting {
             address,
             state,
@@ -84,11 +85,6 @@ fn event_line(event: &Event) -> Option<Line> {
             Ink::Caution,
             "interrupted: nothing new is started, what is under way is finished; interrupt again to leave at once",
         ),
-        Event::RunFinished {
-            done,
-            failed,
-            not_started,
-        } => Line::inked(Ink::Strong, tally(*done, *failed, *not_started)),
     };
     Some(line)
 }
@@ -124,15 +120,6 @@ fn waited_for(state: &str) -> String {
     } else {
         format!("Azure ({state})")
     }
-}
-
-fn tally(done: usize, failed: usize, not_started: usize) -> String {
-    format!(
-        "{} done, {} failed, {} not started",
-        words::count(done),
-        words::count(failed),
-        words::count(not_started)
-    )
 }
 
 /// An event as one line of JSON with its time, the line feed at its end included: a record

@@ -38,10 +38,37 @@ pub struct RunFacts<'a> {
     pub seconds: f64,
     /// Whether it was to delete everything.
     pub destroys: bool,
-    /// Whether something was kept that is ours, because it is protected.
-    pub kept: bool,
     /// Whether the result was read and is as planned.
     pub as_planned: bool,
+    /// What of the stack was not to be deleted.
+    pub left: Left,
+}
+
+/// What a destroy leaves of a stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Left {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The resource group, because others have something in it.
+    Group,
+    /// What is protected, and what that needs.
+    Protected,
+}
+
+impl Left {
+    /// What the findings of a plan say.
+    pub fn of(codes: impl Iterator<Item = String>) -> Self {
+        codes.fold(Self::Nothing, |left, code| {
+            if code == Code::Protected.as_str() {
+                Self::Protected
+            } else if code == Code::GroupKept.as_str() && left == Self::Nothing {
+                Self::Group
+            } else {
+                left
+            }
+        })
+    }
 }
 
 /// What to do after an apply that wrote something and did not reach its goal.
@@ -206,7 +233,9 @@ fn tell(paper: &mut Paper, cause: &Cause<'_>) {
     if !kind.is_empty() {
         facts.push(kind.clone());
     }
-    facts.extend(status.map(|status| format!("HTTP {status}")));
+    // An operation that was accepted and failed later has no status of its own.
+    let refusals = status.filter(|status| *status >= 400);
+    facts.extend(refusals.map(|status| format!("HTTP {status}")));
     let mut title = Line::inked(Ink::Bad, code);
     if !facts.is_empty() {
         title.push(Ink::Plain, format!(" ({})", facts.join(", ")));
@@ -228,8 +257,7 @@ fn tell(paper: &mut Paper, cause: &Cause<'_>) {
         );
     }
     if *left_behind {
-        let sentence =
-            "it exists in Azure although this failed; the next plan sees it and puts it right";
+        let sentence = "it exists although this failed; the next plan sees it and puts it right";
         paper.paragraph(4, Ink::Caution, sentence);
     }
     for line in help.iter().flat_map(|help| help.lines()) {
@@ -299,12 +327,15 @@ fn verdict(outcome: &Outcome, run: RunFacts<'_>) -> (Ink, String) {
             );
             return (Ink::Bad, sentence);
         }
-        let sentence = match (outcome.steps.len(), run.destroys, run.kept) {
+        let sentence = match (outcome.steps.len(), run.destroys, run.left) {
             (0, _, _) => format!("Nothing to do: {stack} is as planned{place}."),
-            (_, true, false) => {
+            (_, true, Left::Nothing) => {
                 format!("Destroyed: nothing of {stack} is left{place}; {changes} in {time}.")
             }
-            (_, true, true) => format!(
+            (_, true, Left::Group) => format!(
+                "Destroyed: only the resource group of {stack} is left{place}; {changes} in {time}."
+            ),
+            (_, true, Left::Protected) => format!(
                 "Destroyed in part: only what is protected, and what that needs, is left of {stack}{place}; {changes} in {time}."
             ),
             (_, false, _) => {

@@ -2,14 +2,18 @@
 
 use model::plan::{Action, Plan};
 
-use crate::words;
+use crate::{events::summary::Left, words};
 
 /// `Plan: 7 to create, …` or `No changes. …`.
 pub(super) fn sentence(plan: &Plan) -> String {
     let number = |action: Action| plan.counts.get(&action).copied().unwrap_or(0);
     let unchanged = number(Action::NoOp);
     if !plan.has_changes {
-        return no_changes(unchanged, plan.complete);
+        return if plan.destroys() {
+            nothing_to_destroy(plan)
+        } else {
+            no_changes(unchanged, plan.complete)
+        };
     }
     let (restarts, stops) = (number(Action::RestartUpdate), number(Action::StopUpdate));
     let updates = number(Action::Update)
@@ -45,6 +49,17 @@ pub(super) fn sentence(plan: &Plan) -> String {
     parts.push(to(Action::Delete, "delete"));
     parts.push(format!("{} unchanged", words::count(unchanged)));
     format!("Plan: {}.", parts.join(", "))
+}
+
+fn nothing_to_destroy(plan: &Plan) -> String {
+    let stack = &plan.stack;
+    match Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())) {
+        Left::Nothing => format!("No changes. Nothing of {stack} exists."),
+        Left::Group => format!("No changes. Only the resource group of {stack} is left."),
+        Left::Protected => {
+            format!("No changes. All that is left of {stack} is protected, or needed by what is.")
+        }
+    }
 }
 
 fn no_changes(unchanged: usize, complete: bool) -> String {

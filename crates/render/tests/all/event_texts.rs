@@ -9,7 +9,7 @@ use model::{
 };
 use tensorform_render::{
     Style,
-    events::{self, Board, RunFacts},
+    events::{self, Board, RunFacts, summary::Left},
 };
 
 use crate::{build::address, golden, plans};
@@ -253,8 +253,8 @@ fn summary(outcome: &Outcome, mode: Mode, style: Style) -> String {
         mode,
         seconds: 192.3,
         destroys: false,
-        kept: false,
         as_planned: true,
+        left: Left::Nothing,
     };
     events::summary(outcome, run, style)
 }
@@ -269,14 +269,19 @@ fn summaries_read_as_in_the_goldens() {
 #[test]
 fn what_was_destroyed_and_what_was_kept_is_said() {
     let (_, outcome, mode) = all().swap_remove(0);
-    for (name, kept) in [("destroyed", false), ("destroyed_kept", true)] {
+    let cases = [
+        ("destroyed", Left::Nothing),
+        ("destroyed_group", Left::Group),
+        ("destroyed_kept", Left::Protected),
+    ];
+    for (name, left) in cases {
         let run = RunFacts {
             stack: "llama",
             mode,
             seconds: 192.3,
             destroys: true,
-            kept,
             as_planned: true,
+            left,
         };
         golden::check(
             &format!("summary_{name}"),
@@ -293,8 +298,8 @@ fn a_result_that_is_not_as_planned_is_not_called_so() {
         mode,
         seconds: 192.3,
         destroys: false,
-        kept: false,
         as_planned: false,
+        left: Left::Nothing,
     };
     let text = events::summary(&outcome, run, PLAIN);
     golden::check("summary_not_as_planned", &text);

@@ -104,6 +104,7 @@ fn live() -> Status {
     );
     drifted.drift = Some(vec!["tags.team".to_owned(), "os_disk.size_gb".to_owned()]);
     Status {
+        missing: vec!["pool.train[5].vm".to_owned()],
         stack: "llama".to_owned(),
         mode: Mode::Sandbox,
         resource_group: "rg-llama".to_owned(),
@@ -134,6 +135,7 @@ fn live() -> Status {
 
 fn gone() -> Status {
     Status {
+        missing: Vec::new(),
         mode: Mode::Azure,
         nodes: Vec::new(),
         orphans: Vec::new(),

@@ -84,6 +84,15 @@ pub(crate) fn meant(block: &'static Block, unknown: &str) -> Option<Meant> {
     if let Some(path) = below(block, unknown) {
         return Some(Meant::Elsewhere(format!("`{path}`")));
     }
+    // `size` where `size_gb` is a key: the unit was left out.
+    let with_unit = block.keys.iter().find(|key| {
+        key.name
+            .strip_prefix(unknown)
+            .is_some_and(|rest| rest.starts_with('_'))
+    });
+    if let Some(key) = with_unit {
+        return Some(Meant::Here(key.name));
+    }
     if let Some(place) = place_of(unknown) {
         return Some(Meant::Elsewhere(format!("`{unknown}` {place}")));
     }

@@ -91,7 +91,7 @@ fn restricted(trial: &Trial<'_>) -> Option<String> {
     };
     let reason = fact.restricted.as_ref().filter(|_| trial.grows())?;
     Some(format!(
-        "the subscription may not use it in {} ({reason})",
+        "is closed to the subscription in {} ({reason})",
         trial.context.location
     ))
 }

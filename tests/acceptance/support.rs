@@ -107,12 +107,6 @@ impl Ran {
             Err(error) => panic!("stdout is not one JSON document ({error}): {self:#?}"),
         }
     }
-
-    /// Expects an exit code.
-    pub(crate) fn exits(self, exit: i32) -> Self {
-        assert_eq!(self.exit, exit, "{self:#?}");
-        self
-    }
 }
 
 /// A folder and an environment to run the binary in.

@@ -16,6 +16,9 @@ mod server;
 mod transcript;
 
 mod goldens;
+
+mod examples;
+
 mod transcripts;
 
 mod world;

@@ -49,6 +49,6 @@ fn main() -> ExitCode {
     logging::start(&app);
     match commands::run(&app, arguments.command) {
         Ok(exit) => exit.into(),
-        Err(stop) => app.report(stop).into(),
+        Err(stop) => app.report(&stop).into(),
     }
 }

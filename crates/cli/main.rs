@@ -5,6 +5,11 @@ mod args;
 
 mod exit;
 
+mod help;
+
+#[cfg(test)]
+mod reference;
+
 mod output;
 
 mod app;

@@ -5,6 +5,8 @@ mod arrows;
 
 mod readme;
 
+mod documents;
+
 mod source;
 
 mod support;

@@ -13,9 +13,9 @@ const INTRODUCTION: &str = "\
 line; `tensorform COMMAND --help` says the same, and `tensorform man` makes manual pages of it.
 
 Data goes to stdout, everything else to stderr. With `-o json` each command prints exactly one JSON
-document, also when it fails. Every command runs against one of three worlds: live Azure (the
-default, or another Resource Manager with `--endpoint`), the sandbox (`--sandbox`), or none
-(`--offline`).
+document, also when it fails. Commands run against one of three worlds: live Azure (the default, or
+another Resource Manager with `--endpoint`), the sandbox (`--sandbox`), or, to plan and to explain,
+none (`--offline`).
 ";
 
 /// A text as a cell of a table.

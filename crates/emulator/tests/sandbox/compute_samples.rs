@@ -130,6 +130,38 @@ fn flexible_set(subnet: &str) -> Value {
     body
 }
 
+/// The scale sets that samples ask about.
+fn sets(subnet: &str) -> [(String, Value); 6] {
+    let mut with_data = recorded_set(subnet, 1);
+    let profile = "/properties/virtualMachineProfile";
+    set(
+        &mut with_data,
+        &format!("{profile}/storageProfile/dataDisks"),
+        json!([{"lun": 0, "createOption": "Empty", "diskSizeGB": 1}]),
+    );
+    let mut with_user_data = recorded_set(subnet, 2);
+    set(
+        &mut with_user_data,
+        &format!("{profile}/userData"),
+        json!("dXNlcg=="),
+    );
+    let mut spot = recorded_set(subnet, 1);
+    set(&mut spot, &format!("{profile}/priority"), json!("Spot"));
+    let mut plain = flexible_set(subnet);
+    let properties = plain.get_mut("properties").and_then(Value::as_object_mut);
+    properties.expect("properties").remove("priorityMixPolicy");
+    let shown = plain.pointer_mut(profile).and_then(Value::as_object_mut);
+    shown.expect("a profile").remove("priority");
+    [
+        (scale_set("pool"), recorded_set(subnet, 5)),
+        (scale_set("data"), with_data),
+        (scale_set("user"), with_user_data),
+        (scale_set("spot"), spot),
+        (scale_set("plain"), plain),
+        (scale_set("flex"), flexible_set(subnet)),
+    ]
+}
+
 /// Makes everything that samples ask about.
 async fn world() -> (Rig, String) {
     // Without updates whose operation header is left out now and then.
@@ -145,26 +177,6 @@ async fn world() -> (Rig, String) {
         "/properties/diagnosticsProfile",
         json!({"bootDiagnostics": {"enabled": true}}),
     );
-    let mut with_data = recorded_set(&subnet, 1);
-    let profile = "/properties/virtualMachineProfile";
-    set(
-        &mut with_data,
-        &format!("{profile}/storageProfile/dataDisks"),
-        json!([{"lun": 0, "createOption": "Empty", "diskSizeGB": 1}]),
-    );
-    let mut with_user_data = recorded_set(&subnet, 2);
-    set(
-        &mut with_user_data,
-        &format!("{profile}/userData"),
-        json!("dXNlcg=="),
-    );
-    let mut spot = recorded_set(&subnet, 1);
-    set(&mut spot, &format!("{profile}/priority"), json!("Spot"));
-    let mut plain = flexible_set(&subnet);
-    let properties = plain.get_mut("properties").and_then(Value::as_object_mut);
-    properties.expect("properties").remove("priorityMixPolicy");
-    let shown = plain.pointer_mut(profile).and_then(Value::as_object_mut);
-    shown.expect("a profile").remove("priority");
     for (path, body) in [
         (vm("kept"), kept),
         (vm("golden"), machine("Standard_D4s_v5", &subnet)),
@@ -179,13 +191,10 @@ async fn world() -> (Rig, String) {
             compute("proximityPlacementGroups/plain"),
             json!({"location": "eastus", "tags": {}}),
         ),
-        (scale_set("pool"), recorded_set(&subnet, 5)),
-        (scale_set("data"), with_data),
-        (scale_set("user"), with_user_data),
-        (scale_set("spot"), spot),
-        (scale_set("plain"), plain),
-        (scale_set("flex"), flexible_set(&subnet)),
-    ] {
+    ]
+    .into_iter()
+    .chain(sets(&subnet))
+    {
         let reply = rig.put(&path, body).await;
         assert!([200, 201].contains(&reply.status), "{path} {}", reply.body);
         rig.pass(48);
@@ -351,7 +360,6 @@ fn other_step(rest: &str) -> Option<Step> {
     let get = |path: String| -> Option<Step> { Some(("GET", path, None, 0)) };
     let put = |path: String, body: Value| -> Option<Step> { Some(("PUT", path, Some(body), 10)) };
     let pair = compute("availabilitySets/pair");
-    let near = compute("proximityPlacementGroups/near");
     let kept = compute("capacityReservationGroups/kept");
     let places = compute("capacityReservationGroups/kept/capacityReservations/places");
     let image = compute("images/made");
@@ -393,6 +401,16 @@ fn other_step(rest: &str) -> Option<Step> {
             }}),
         ),
         "images_GET_200" => get(image),
+        _ if rest.starts_with("proximity") => group_step(rest),
+        _ => disk_step(rest),
+    }
+}
+
+fn group_step(rest: &str) -> Option<Step> {
+    let get = |path: String| -> Option<Step> { Some(("GET", path, None, 0)) };
+    let put = |path: String, body: Value| -> Option<Step> { Some(("PUT", path, Some(body), 10)) };
+    let near = compute("proximityPlacementGroups/near");
+    match rest {
         "proximityplacementgroups_GET_200" => get(near),
         "proximityplacementgroups_PUT_200" => put(
             near,
@@ -409,7 +427,7 @@ fn other_step(rest: &str) -> Option<Step> {
             json!({"location": "eastus", "tags": {}}),
         ),
         "proximityplacementgroups_list_GET_200" => get(compute("proximityPlacementGroups")),
-        _ => disk_step(rest),
+        _ => None,
     }
 }
 
@@ -422,9 +440,8 @@ fn disk_step(rest: &str) -> Option<Step> {
     };
     let found: Step = match rest {
         "snapshots_PUT_202" => ("PUT", snapshot("kept"), empty(), 5),
-        "snapshots_GET_200" => ("GET", snapshot("kept"), None, 0),
+        "snapshots_GET_200" | "snapshots_GET_404" => ("GET", snapshot("kept"), None, 0),
         "snapshots_DELETE_202" => ("DELETE", snapshot("kept"), None, 5),
-        "snapshots_GET_404" => ("GET", snapshot("kept"), None, 0),
         "snapshots_DELETE_404" => ("DELETE", gone(&snapshot("kept")), None, 0),
         "disks_PUT_202" => {
             let body = json!({"location": "eastus", "sku": {"name": "Premium_LRS"}, "properties": {

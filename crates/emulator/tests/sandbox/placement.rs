@@ -47,6 +47,26 @@ async fn a_placement_group_knows_who_is_in_it() {
         .await
         .expect(409);
     assert_eq!(reply.code(), "PropertyChangeNotAllowed");
+    let other = compute("proximityPlacementGroups/far");
+    rig.put(&other, json!({"location": "eastus"}))
+        .await
+        .expect(201);
+    rig.pass(8);
+    let moved = json!({"properties": {"proximityPlacementGroup": {"id": id(&other)}}});
+    let reply = rig.patch(&vm("one"), moved.clone()).await.expect(409);
+    assert_eq!(reply.text("/error/target"), "proximityPlacementGroup");
+    let nowhere =
+        json!({"properties": {"proximityPlacementGroup": {"id": format!("{}x", id(&other))}}});
+    assert_eq!(
+        rig.patch(&vm("one"), nowhere).await.expect(404).code(),
+        "NotFound"
+    );
+    rig.post(&compute("virtualMachines/one/deallocate"))
+        .await
+        .expect(202);
+    rig.pass(25);
+    rig.patch(&vm("one"), moved).await.expect(200);
+    rig.pass(8);
     rig.delete(&scale_set("pool")).await.expect(202);
     rig.delete(&vm("one")).await.expect(202);
     rig.pass(30);

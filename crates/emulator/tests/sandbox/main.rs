@@ -8,6 +8,8 @@ mod recordings;
 
 mod samples;
 
+mod compute_world;
+
 mod compute_samples;
 
 mod compute_recordings;
@@ -25,6 +27,8 @@ mod machines;
 mod changes;
 
 mod scale_sets;
+
+mod scale_set_rules;
 
 mod flexible;
 

@@ -47,11 +47,30 @@ async fn a_placement_group_knows_who_is_in_it() {
         .await
         .expect(409);
     assert_eq!(reply.code(), "PropertyChangeNotAllowed");
+    rig.delete(&scale_set("pool")).await.expect(202);
+    rig.delete(&vm("one")).await.expect(202);
+    rig.pass(30);
+    rig.delete(&group).await.expect(200);
+    rig.delete(&group).await.expect(204);
+    let mut body = machine("Standard_D4s_v5", &subnet);
+    set(
+        &mut body,
+        "/properties/proximityPlacementGroup",
+        json!({"id": id(&group)}),
+    );
+    let reply = rig.put(&vm("two"), body).await.expect(404);
+    assert_eq!(reply.text("/error/target"), "proximityPlacementGroup");
+}
+
+#[tokio::test]
+async fn a_vm_changes_its_placement_group_without_hardware_alone() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
     let other = compute("proximityPlacementGroups/far");
     rig.put(&other, json!({"location": "eastus"}))
         .await
         .expect(201);
-    rig.pass(8);
+    rig.vm("one", &subnet).await;
     let moved = json!({"properties": {"proximityPlacementGroup": {"id": id(&other)}}});
     let reply = rig.patch(&vm("one"), moved.clone()).await.expect(409);
     assert_eq!(reply.text("/error/target"), "proximityPlacementGroup");
@@ -67,19 +86,11 @@ async fn a_placement_group_knows_who_is_in_it() {
     rig.pass(25);
     rig.patch(&vm("one"), moved).await.expect(200);
     rig.pass(8);
-    rig.delete(&scale_set("pool")).await.expect(202);
-    rig.delete(&vm("one")).await.expect(202);
-    rig.pass(30);
-    rig.delete(&group).await.expect(200);
-    rig.delete(&group).await.expect(204);
-    let mut body = machine("Standard_D4s_v5", &subnet);
-    set(
-        &mut body,
-        "/properties/proximityPlacementGroup",
-        json!({"id": id(&group)}),
+    let shown = rig.get(&other).await.expect(200);
+    assert_eq!(
+        shown.text("/properties/virtualMachines/0/id"),
+        id(&vm("one"))
     );
-    let reply = rig.put(&vm("two"), body).await.expect(404);
-    assert_eq!(reply.text("/error/target"), "proximityPlacementGroup");
 }
 
 #[tokio::test]

@@ -8,6 +8,12 @@ mod recordings;
 
 mod samples;
 
+mod compute_world;
+
+mod compute_samples;
+
+mod compute_recordings;
+
 mod gateway;
 
 mod groups;
@@ -19,6 +25,16 @@ mod disks;
 mod machines;
 
 mod changes;
+
+mod scale_sets;
+
+mod scale_set_rules;
+
+mod flexible;
+
+mod placement;
+
+mod own_images;
 
 mod limits;
 

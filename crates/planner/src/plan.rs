@@ -17,7 +17,7 @@ use model::{
 
 use crate::{
     cost,
-    diff::{self, Changes, Permissions},
+    diff::{self, Changes, Permissions, index::Index},
     location::{self, Selections},
     order, preflight,
     select::{Findings, Selection},
@@ -77,11 +77,12 @@ pub struct Planned {
 
 /// Makes a plan.
 pub fn plan(input: Input<'_>) -> Planned {
+    let index = Index::new(input.live);
     let mut findings = Findings::default();
     let plan = if input.options.destroy {
-        destroy(input, &mut findings)
+        destroy(input, &index, &mut findings)
     } else {
-        create(input, &mut findings)
+        create(input, &index, &mut findings)
     };
     let mut diagnostics = findings.diagnostics;
     diagnostics.sort();
@@ -92,13 +93,14 @@ pub fn plan(input: Input<'_>) -> Planned {
     }
 }
 
-fn destroy(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
-    let changes = diff::destroy(input.live);
+fn destroy(input: Input<'_>, index: &Index<'_>, findings: &mut Findings) -> Option<Plan> {
+    let changes = diff::destroy(input.live, index);
     let location =
         location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
     let after: Vec<Desired> = Vec::new();
     let assembly = Assembly {
         input,
+        index,
         location,
         selections: BTreeMap::new(),
         desired: after,
@@ -106,7 +108,7 @@ fn destroy(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
     Some(assembly.assemble(changes, findings))
 }
 
-fn create(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
+fn create(input: Input<'_>, index: &Index<'_>, findings: &mut Findings) -> Option<Plan> {
     let (location, selections, selected) = location::choose(input)?;
     findings.extend(selected);
     if selections.len() < input.spec.pools.len() {
@@ -123,15 +125,11 @@ fn create(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
         ssh_keys: keys.as_deref(),
     };
     let desired = shape::run(input.spec, &selections, context);
-    let changes = diff::run(
-        &desired,
-        input.live,
-        &input.options.permissions,
-        input.catalog,
-    );
+    let changes = diff::run(&desired, index, &input.options.permissions, input.catalog);
     Some(
         Assembly {
             input,
+            index,
             location,
             selections,
             desired,
@@ -165,6 +163,7 @@ fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
 
 struct Assembly<'a> {
     input: Input<'a>,
+    index: &'a Index<'a>,
     location: Region,
     selections: Selections,
     desired: Vec<Desired>,
@@ -179,7 +178,7 @@ impl Assembly<'_> {
             options,
         } = self.input;
         findings.diagnostics.extend(changes.diagnostics);
-        let steps = order::run(changes.steps, live);
+        let steps = order::run(changes.steps, self.index);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
         self.note_unknown_facts(findings);
@@ -263,10 +262,7 @@ impl Assembly<'_> {
             })
         });
         let stopped = |desired: &Desired| {
-            let live = live
-                .resources
-                .iter()
-                .find(|resource| resource.id == desired.id);
+            let live = self.index.at_id(&desired.id);
             live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
         };
         let after = self.desired.iter().map(|desired| cost::Item {
@@ -275,10 +271,14 @@ impl Assembly<'_> {
             has_hardware: !stopped(desired),
         });
         // What a destroy keeps is not desired, and goes on costing.
-        let kept = before.clone().filter(|item| {
-            let goes = |step: &Step| step.address == *item.address && step.action == Action::Delete;
-            self.input.options.destroy && !steps.iter().any(goes)
-        });
+        let going: BTreeSet<&Address> = steps
+            .iter()
+            .filter(|step| step.action == Action::Delete)
+            .map(|step| &step.address)
+            .collect();
+        let kept = before
+            .clone()
+            .filter(|item| self.input.options.destroy && !going.contains(item.address));
         cost::compare(before, after.chain(kept), catalog)
     }
 

@@ -1,6 +1,6 @@
 //! The size of a pool: named by the spec, kept from live nodes, or the best of those that fit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::{Lifecycle, Size},
@@ -80,7 +80,7 @@ fn named(
         return None;
     };
     let count = count(context, size);
-    let new_nodes = new_nodes(count, size, nodes);
+    let new_nodes = Present::of(nodes).lack(count, size);
     let trial = Trial {
         context,
         role,
@@ -136,7 +136,7 @@ fn chosen(
             note_better(context, &live, best, findings);
         }
         let count = count(context, &live);
-        let new_nodes = new_nodes(count, &live, nodes);
+        let new_nodes = Present::of(nodes).lack(count, &live);
         let why = vec![format!(
             "live nodes have `{}`, which still satisfies the spec",
             live.name
@@ -165,7 +165,7 @@ fn chosen(
         listed: true,
         role,
         count,
-        new_nodes: new_nodes(count, size, nodes),
+        new_nodes: Present::of(nodes).lack(count, size),
         candidates,
         why,
     })
@@ -176,6 +176,7 @@ type Rejected<'a> = Vec<(Trial<'a>, Vec<CandidateReason>)>;
 
 /// Tries every size of the role's families, and sorts those kept.
 fn tried<'a>(context: Context<'a>, role: Role, nodes: &Nodes<'_>) -> (Kept<'a>, Rejected<'a>) {
+    let present = Present::of(nodes);
     let mut kept = Vec::new();
     let mut rejected = Vec::new();
     for size in context.catalog.sizes() {
@@ -185,7 +186,7 @@ fn tried<'a>(context: Context<'a>, role: Role, nodes: &Nodes<'_>) -> (Kept<'a>, 
             role,
             size,
             count: asked(context, size),
-            new_nodes: new_nodes(count, size, nodes),
+            new_nodes: present.lack(count, size),
         };
         if !rules::plays_role(&trial) {
             continue;
@@ -249,13 +250,26 @@ fn count(context: Context<'_>, size: &Size) -> u32 {
     asked(context, size).unwrap_or(1)
 }
 
-/// Nodes that need hardware of a size: those that do not exist, and those of another size.
-fn new_nodes(count: u32, size: &Size, nodes: &Nodes<'_>) -> u32 {
-    let present = nodes
-        .iter()
-        .filter(|(index, (_, vm))| **index < count && vm.size == size.name)
-        .count();
-    count.saturating_sub(u32::try_from(present).unwrap_or(u32::MAX))
+/// The numbers of live nodes by size, in order.
+struct Present<'a>(BTreeMap<&'a SizeName, Vec<u32>>);
+
+impl<'a> Present<'a> {
+    fn of(nodes: &Nodes<'a>) -> Self {
+        let mut by_size: BTreeMap<&SizeName, Vec<u32>> = BTreeMap::new();
+        for (index, (_, vm)) in nodes {
+            by_size.entry(&vm.size).or_default().push(*index);
+        }
+        Self(by_size)
+    }
+
+    /// Nodes that need hardware of a size: those that do not exist, and those of another size.
+    fn lack(&self, count: u32, size: &Size) -> u32 {
+        let present = self
+            .0
+            .get(&size.name)
+            .map_or(0, |indices| indices.partition_point(|index| *index < count));
+        count.saturating_sub(u32::try_from(present).unwrap_or(u32::MAX))
+    }
 }
 
 /// The size of live nodes, where it stays, and whether the catalogue has it.

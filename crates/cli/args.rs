@@ -297,7 +297,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["replace", "reselect"])]
     pub(crate) destroy: bool,
     /// Exit with 2 when there are changes
     #[arg(long)]
@@ -329,6 +329,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
+    #[arg(conflicts_with_all = ["replace", "reselect", "offline"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,

@@ -136,6 +136,10 @@ codes! {
     CannotChange = "CHANGE003", Warning;
     /// A protected resource that would be deleted or replaced.
     Protected = "CHANGE004", Error;
+    /// An address of `--replace` that the plan does not have.
+    ReplaceUnknown = "CHANGE005", Error;
+    /// A resource that `--replace` does not replace.
+    ReplaceRefused = "CHANGE006", Error;
     /// A saved plan that does not hold any more.
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.

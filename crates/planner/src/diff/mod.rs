@@ -10,6 +10,8 @@ mod existing;
 
 mod leftover;
 
+mod replace;
+
 pub(crate) use self::leftover::references;
 
 use std::collections::BTreeMap;
@@ -96,6 +98,7 @@ pub fn run(
         decide::step(resource, &index, permissions, catalog, &mut changes);
     }
     leftover::steps(desired, live, &mut changes);
+    replace::check(desired, &index, permissions, &mut changes);
     changes
 }
 

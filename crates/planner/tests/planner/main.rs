@@ -8,6 +8,8 @@ mod sticky;
 
 mod changes;
 
+mod replacing;
+
 mod states;
 
 mod properties;

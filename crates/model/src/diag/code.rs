@@ -86,6 +86,10 @@ codes! {
     SizeLacks = "SIZE008", Error;
     /// Which sizes the subscription may use could not be read.
     SizesUnknown = "SIZE009", Warning;
+    /// Spot capacity that costs more than the spec allows.
+    SpotTooDear = "SPOT001", Error;
+    /// Spot capacity whose price is not known and has a limit.
+    SpotPriceUnknown = "SPOT002", Warning;
     /// A pool that is to be a scale set.
     ScaleSetNeeded = "POOL001", Error;
     /// Disks that need a zone where the size has none.

@@ -18,7 +18,7 @@ use super::{
     role::{self, Role},
     rules::open_zones,
     size::{self, Chosen},
-    sticky,
+    spot_price, sticky,
 };
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
@@ -38,6 +38,7 @@ pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
     let Some(choice) = choose_image(context, &chosen, &nodes, &mut findings) else {
         return (None, findings);
     };
+    spot_price::check(context, &chosen.size, chosen.new_nodes, &mut findings);
     check_grouping(context, chosen.count, &nodes, &mut findings);
     ask(context, &chosen, &mut findings);
     let zones = zones(context, &chosen, &mut findings);

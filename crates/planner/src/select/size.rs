@@ -18,7 +18,7 @@ use super::{
     rank,
     role::Role,
     rules::{self, Strength},
-    sticky,
+    spot_price, sticky,
 };
 
 /// Rejected sizes named in the help of a refusal.
@@ -152,9 +152,9 @@ fn chosen(
         });
     }
     let Some(size) = best else {
-        findings
-            .diagnostics
-            .push(nothing_fits(context, role, &rejected));
+        let finding = spot_price::nothing_cheap_enough(context, &rejected)
+            .unwrap_or_else(|| nothing_fits(context, role, &rejected));
+        findings.diagnostics.push(finding);
         return None;
     };
     warn_of_retirement(context, size, findings);

@@ -10,6 +10,8 @@ mod changes;
 
 mod replacing;
 
+mod spot;
+
 mod states;
 
 mod properties;

@@ -350,8 +350,12 @@ pub(crate) struct Explain {
     /// A pool of the spec, or a code such as SPEC002
     #[arg(value_name = "POOL|CODE")]
     pub(crate) what: Option<String>,
-    #[command(flatten)]
-    pub(crate) planning: Planning,
+    /// Ask nobody: nothing exists, quota and restrictions are unknown
+    #[arg(long, conflicts_with_all = ["sandbox", "endpoint"])]
+    pub(crate) offline: bool,
+    /// Choose sizes and images anew instead of keeping live choices
+    #[arg(long)]
+    pub(crate) reselect: bool,
 }
 
 /// Arguments of `sizes`.

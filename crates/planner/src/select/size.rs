@@ -37,12 +37,13 @@ pub(super) struct Chosen {
     pub(super) why: Vec<String>,
 }
 
+/// Chooses; where nothing fits, gives every size considered, with what rejects it.
 pub(super) fn choose(
     context: Context<'_>,
     role: Role,
     nodes: &Nodes<'_>,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     match &context.pool.size {
         SizeChoice::Named(name) => named(context, role, nodes, name, findings),
         SizeChoice::Auto | SizeChoice::Constrained(_) => chosen(context, role, nodes, findings),
@@ -59,7 +60,7 @@ fn named(
     nodes: &Nodes<'_>,
     name: &SizeName,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     let Some(size) = context.catalog.size(name) else {
         let mut finding = Diagnostic::new(
             Code::SizeUnknown,
@@ -77,7 +78,7 @@ fn named(
         findings
             .diagnostics
             .push(finding.with_help("`tensorform sizes` lists every size"));
-        return None;
+        return Err(Vec::new());
     };
     let count = count(context, size);
     let new_nodes = new_nodes(count, size, nodes);
@@ -88,16 +89,16 @@ fn named(
         count: Some(count),
         new_nodes,
     };
-    let mut refused = false;
+    let mut refused = Vec::new();
     for (rule, reason) in rules::rejections(&trial) {
         let message = format!("`{}` {}", size.name, reason.message);
         match rule.strength {
             Strength::Law => {
-                refused = true;
                 let help = "choose another size, or `size: auto`; `tensorform sizes --location` shows what a region offers";
                 findings
                     .diagnostics
                     .push(Diagnostic::new(Code::SizeRefused, at(context), message).with_help(help));
+                refused.push(reason);
             }
             Strength::Advice => {
                 let help = "the named size is used as it is; `size: auto` would choose another";
@@ -109,16 +110,17 @@ fn named(
         }
     }
     warn_of_retirement(context, size, findings);
-    let why = vec!["the spec names the size".to_owned()];
-    let candidates = vec![candidate(&trial, Some(1), Vec::new())];
-    (!refused).then(|| Chosen {
+    if !refused.is_empty() {
+        return Err(vec![candidate(&trial, None, refused)]);
+    }
+    Ok(Chosen {
         size: size.clone(),
         listed: true,
         role,
         count,
         new_nodes,
-        candidates,
-        why,
+        candidates: vec![candidate(&trial, Some(1), Vec::new())],
+        why: vec!["the spec names the size".to_owned()],
     })
 }
 
@@ -127,7 +129,7 @@ fn chosen(
     role: Role,
     nodes: &Nodes<'_>,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     let (kept, rejected) = tried(context, role, nodes);
     let candidates = document(&kept, &rejected);
     let best = kept.first().map(|trial| trial.size);
@@ -141,7 +143,7 @@ fn chosen(
             "live nodes have `{}`, which still satisfies the spec",
             live.name
         )];
-        return Some(Chosen {
+        return Ok(Chosen {
             size: live,
             listed,
             role,
@@ -155,12 +157,12 @@ fn chosen(
         let finding = spot_price::nothing_cheap_enough(context, &rejected)
             .unwrap_or_else(|| nothing_fits(context, role, &rejected));
         findings.diagnostics.push(finding);
-        return None;
+        return Err(candidates);
     };
     warn_of_retirement(context, size, findings);
     let count = count(context, size);
     let why = vec![reason_for(context, role, size, kept_count(&candidates))];
-    Some(Chosen {
+    Ok(Chosen {
         size: size.clone(),
         listed: true,
         role,

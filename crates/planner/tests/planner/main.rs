@@ -6,6 +6,8 @@ mod cells;
 
 mod sticky;
 
+mod explaining;
+
 mod changes;
 
 mod replacing;

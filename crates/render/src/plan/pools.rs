@@ -326,7 +326,7 @@ fn candidates(name: &str, pool: &PoolPlan, currency: &str) -> Table {
 fn candidate_table(groups: [(&str, &[&Candidate]); 2], currency: &str) -> Table {
     let columns = [
         Column::left("", Fit::Keep),
-        Column::left("", Fit::Keep),
+        Column::left("", Fit::Wrap),
         Column::decimal(""),
         Column::left("", Fit::Keep),
         Column::left("", Fit::Wrap),

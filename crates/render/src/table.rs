@@ -83,6 +83,7 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Row>,
     indent: usize,
+    below: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -98,7 +99,13 @@ impl Table {
             columns: columns.into(),
             rows: Vec::new(),
             indent,
+            below: BELOW,
         }
+    }
+
+    /// With cells that stand below their row behind this many more blanks than the row.
+    pub fn with_notes_at(self, below: usize) -> Self {
+        Self { below, ..self }
     }
 
     /// Adds a row; cells that are missing are empty, cells beyond the last column are not
@@ -160,7 +167,7 @@ impl Table {
         let Some(cell) = cells.get(column.index).filter(|cell| !cell.is_empty()) else {
             return Vec::new();
         };
-        let indent = self.indent + BELOW;
+        let indent = self.indent + self.below;
         cell.wrap_hard(most.saturating_sub(indent).max(1))
             .iter()
             .map(|part| part.indented(indent).cut(most))
@@ -301,7 +308,7 @@ const READABLE: usize = 24;
 /// The longest word that must have room there, too; one that is longer may be broken.
 const READABLE_WORD: usize = 40;
 
-/// Blanks before a cell that stands below its row, beyond those of the table.
+/// Blanks before a cell that stands below its row, beyond those of the table, unless it says.
 const BELOW: usize = 6;
 
 /// Where everything goes.

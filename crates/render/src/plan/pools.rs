@@ -28,6 +28,9 @@ const CURRENCY: &str = "USD";
 /// Columns of the labels, so that a pool's parts stand below each other.
 const LABEL: usize = 9;
 
+/// Where a note below a size begins: a little behind the size, which stands behind its label.
+const NOTE: usize = LABEL + 4;
+
 pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
     for (position, (name, pool)) in plan.pools.iter().enumerate() {
         if position > 0 {
@@ -331,7 +334,7 @@ fn candidate_table(groups: [(&str, &[&Candidate]); 2], currency: &str) -> Table 
         Column::left("", Fit::Keep),
         Column::left("", Fit::Wrap),
     ];
-    let mut table = Table::new(columns, 4);
+    let mut table = Table::new(columns, 4).with_notes_at(NOTE);
     for (heading, shown) in groups {
         for (position, candidate) in shown.iter().enumerate() {
             let heading = if position == 0 { heading } else { "" };

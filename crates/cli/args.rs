@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Read the spec from FILE
+    /// Read the spec from FILE, or from standard input where it is -
     #[arg(
         short,
         long,
@@ -88,7 +88,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) var_file: Option<PathBuf>,
     /// Use this subscription, by its id
-    #[arg(long, global = true, value_name = "ID")]
+    #[arg(long, global = true, value_name = "ID", value_parser = subscription)]
     pub(crate) subscription: Option<String>,
     /// Use this cloud
     #[arg(long, global = true, value_enum, default_value_t)]
@@ -205,6 +205,14 @@ pub(crate) enum Command {
     Completions(Completions),
     /// Print or write the manual pages
     Man(Man),
+}
+
+/// Reads the id of a subscription; its name is nothing that Azure takes in its place.
+fn subscription(text: &str) -> Result<String, String> {
+    let is_id = text.len() == 36 && uuid::Uuid::try_parse(text).is_ok();
+    is_id.then(|| text.to_owned()).ok_or_else(|| {
+        "expected a subscription id such as `00000000-0000-0000-0000-000000000000`".to_owned()
+    })
 }
 
 impl Arguments {

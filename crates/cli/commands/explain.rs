@@ -84,12 +84,11 @@ fn check_name(pool: &str, spec: &Spec) -> Result<(), Stop> {
     }
     let names = spec.pools.keys().map(String::as_str);
     let stop = Stop::usage(format!("the spec has no pool `{pool}`"));
-    Err(match model::suggest::nearest(pool, names.clone()) {
-        Some(near) => stop.help(format!("did you mean `{near}`?")),
-        None => {
-            let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-            stop.help(format!("it has {}", render::words::listed(&names, 8)))
-                .help("diagnostic codes are written in capitals, such as SPEC002")
-        }
-    })
+    if let Some(near) = model::suggest::nearest(pool, names.clone()) {
+        return Err(stop.help(format!("did you mean `{near}`?")));
+    }
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    Err(stop
+        .help(format!("it has {}", render::words::listed(&names, 8)))
+        .help("diagnostic codes are written in capitals, such as SPEC002"))
 }

@@ -62,22 +62,7 @@ fn named(
     findings: &mut Findings,
 ) -> Result<Chosen, Vec<Candidate>> {
     let Some(size) = context.catalog.size(name) else {
-        let mut finding = Diagnostic::new(
-            Code::SizeUnknown,
-            at(context),
-            format!("the catalogue has no size `{name}`"),
-        );
-        let names = context
-            .catalog
-            .sizes()
-            .iter()
-            .map(|size| size.name.as_str());
-        if let Some(near) = model::suggest::nearest(name.as_str(), names) {
-            finding = finding.with_help(format!("did you mean `{near}`?"));
-        }
-        findings
-            .diagnostics
-            .push(finding.with_help("`tensorform sizes` lists every size"));
+        findings.diagnostics.push(unknown(context, name));
         return Err(Vec::new());
     };
     let count = count(context, size);
@@ -122,6 +107,17 @@ fn named(
         candidates: vec![candidate(&trial, Some(1), Vec::new())],
         why: vec!["the spec names the size".to_owned()],
     })
+}
+
+fn unknown(context: Context<'_>, name: &SizeName) -> Diagnostic {
+    let message = format!("the catalogue has no size `{name}`");
+    let mut finding = Diagnostic::new(Code::SizeUnknown, at(context), message);
+    let sizes = context.catalog.sizes().iter();
+    let names = sizes.map(|size| size.name.as_str());
+    if let Some(near) = model::suggest::nearest(name.as_str(), names) {
+        finding = finding.with_help(format!("did you mean `{near}`?"));
+    }
+    finding.with_help("`tensorform sizes` lists every size")
 }
 
 fn chosen(

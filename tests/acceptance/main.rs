@@ -38,3 +38,5 @@ mod secrets;
 mod signals;
 
 mod neighbours;
+
+mod rough;

@@ -32,7 +32,10 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     options.faults = faults;
     options.port = arguments.port;
     let runtime = world::runtime()?;
-    let sandbox = world::serve(&runtime, options)?;
+    let sandbox = world::serve(&runtime, options).map_err(|stop| match arguments.port {
+        0 => stop,
+        _ => stop.help("name another port with `--port`; 0 takes a free one"),
+    })?;
     let endpoint = sandbox.endpoint().to_owned();
     if app.output.is_json() {
         app.output

@@ -12,6 +12,8 @@ mod existing;
 
 mod leftover;
 
+mod replace;
+
 use model::{
     address::Address,
     catalog::Catalog,
@@ -54,6 +56,7 @@ pub fn run(
         decide::step(resource, index, permissions, catalog, &mut changes);
     }
     leftover::steps(desired, index, &mut changes);
+    replace::check(desired, index, permissions, &mut changes);
     changes
 }
 

@@ -18,7 +18,7 @@ use super::{
     rank,
     role::Role,
     rules::{self, Strength},
-    sticky,
+    spot_price, sticky,
 };
 
 /// Rejected sizes named in the help of a refusal.
@@ -37,12 +37,13 @@ pub(super) struct Chosen {
     pub(super) why: Vec<String>,
 }
 
+/// Chooses; where nothing fits, gives every size considered, with what rejects it.
 pub(super) fn choose(
     context: Context<'_>,
     role: Role,
     nodes: &Nodes<'_>,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     match &context.pool.size {
         SizeChoice::Named(name) => named(context, role, nodes, name, findings),
         SizeChoice::Auto | SizeChoice::Constrained(_) => chosen(context, role, nodes, findings),
@@ -59,25 +60,10 @@ fn named(
     nodes: &Nodes<'_>,
     name: &SizeName,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     let Some(size) = context.catalog.size(name) else {
-        let mut finding = Diagnostic::new(
-            Code::SizeUnknown,
-            at(context),
-            format!("the catalogue has no size `{name}`"),
-        );
-        let names = context
-            .catalog
-            .sizes()
-            .iter()
-            .map(|size| size.name.as_str());
-        if let Some(near) = model::suggest::nearest(name.as_str(), names) {
-            finding = finding.with_help(format!("did you mean `{near}`?"));
-        }
-        findings
-            .diagnostics
-            .push(finding.with_help("`tensorform sizes` lists every size"));
-        return None;
+        findings.diagnostics.push(unknown(context, name));
+        return Err(Vec::new());
     };
     let count = count(context, size);
     let new_nodes = Present::of(nodes).lack(count, size);
@@ -88,16 +74,16 @@ fn named(
         count: Some(count),
         new_nodes,
     };
-    let mut refused = false;
+    let mut refused = Vec::new();
     for (rule, reason) in rules::rejections(&trial) {
         let message = format!("`{}` {}", size.name, reason.message);
         match rule.strength {
             Strength::Law => {
-                refused = true;
                 let help = "choose another size, or `size: auto`; `tensorform sizes --location` shows what a region offers";
                 findings
                     .diagnostics
                     .push(Diagnostic::new(Code::SizeRefused, at(context), message).with_help(help));
+                refused.push(reason);
             }
             Strength::Advice => {
                 let help = "the named size is used as it is; `size: auto` would choose another";
@@ -109,17 +95,29 @@ fn named(
         }
     }
     warn_of_retirement(context, size, findings);
-    let why = vec!["the spec names the size".to_owned()];
-    let candidates = vec![candidate(&trial, Some(1), Vec::new())];
-    (!refused).then(|| Chosen {
+    if !refused.is_empty() {
+        return Err(vec![candidate(&trial, None, refused)]);
+    }
+    Ok(Chosen {
         size: size.clone(),
         listed: true,
         role,
         count,
         new_nodes,
-        candidates,
-        why,
+        candidates: vec![candidate(&trial, Some(1), Vec::new())],
+        why: vec!["the spec names the size".to_owned()],
     })
+}
+
+fn unknown(context: Context<'_>, name: &SizeName) -> Diagnostic {
+    let message = format!("the catalogue has no size `{name}`");
+    let mut finding = Diagnostic::new(Code::SizeUnknown, at(context), message);
+    let sizes = context.catalog.sizes().iter();
+    let names = sizes.map(|size| size.name.as_str());
+    if let Some(near) = model::suggest::nearest(name.as_str(), names) {
+        finding = finding.with_help(format!("did you mean `{near}`?"));
+    }
+    finding.with_help("`tensorform sizes` lists every size")
 }
 
 fn chosen(
@@ -127,7 +125,7 @@ fn chosen(
     role: Role,
     nodes: &Nodes<'_>,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     let (kept, rejected) = tried(context, role, nodes);
     let candidates = document(&kept, &rejected);
     let best = kept.first().map(|trial| trial.size);
@@ -141,7 +139,7 @@ fn chosen(
             "live nodes have `{}`, which still satisfies the spec",
             live.name
         )];
-        return Some(Chosen {
+        return Ok(Chosen {
             size: live,
             listed,
             role,
@@ -152,15 +150,15 @@ fn chosen(
         });
     }
     let Some(size) = best else {
-        findings
-            .diagnostics
-            .push(nothing_fits(context, role, &rejected));
-        return None;
+        let finding = spot_price::nothing_cheap_enough(context, &rejected)
+            .unwrap_or_else(|| nothing_fits(context, role, &rejected));
+        findings.diagnostics.push(finding);
+        return Err(candidates);
     };
     warn_of_retirement(context, size, findings);
     let count = count(context, size);
     let why = vec![reason_for(context, role, size, kept_count(&candidates))];
-    Some(Chosen {
+    Ok(Chosen {
         size: size.clone(),
         listed: true,
         role,

@@ -1,6 +1,6 @@
 //! The world that a run looks at: Azure, another endpoint, the sandbox, or none.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 use azure::{Client, Cloud, CredentialChoice, CredentialName, Settings};
 use emulator::{
@@ -17,6 +17,10 @@ use crate::{app::App, args::CloudName, errors, exit::Exit, signals, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
 const USUAL_SPEED: u32 = 1_000;
+
+/// How long a sandbox may be silent before it is given up: no network is between us, so that the
+/// process that served it has ended.
+const SANDBOX_SILENCE: Duration = Duration::from_secs(5);
 
 /// The token that the sandbox, which asks for any, is given.
 const SANDBOX_TOKEN: &str = "sandbox";
@@ -52,6 +56,7 @@ impl World {
                 let mut settings = Settings::new(app.environment.clone());
                 settings.endpoint = Some(endpoint);
                 settings.credential = CredentialChoice::Fixed(SANDBOX_TOKEN.to_owned());
+                settings.limits.silence = SANDBOX_SILENCE;
                 (sandbox, settings)
             }
             None => (None, settings(app)?),

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{app::App, args::CloudName, errors, exit::Exit, signals, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
-const USUAL_SPEED: u32 = 1_000;
+const USUAL_SPEED: f64 = 1_000.0;
 
 /// How long a sandbox may be silent before it is given up: no network is between us, so that the
 /// process that served it has ended.
@@ -232,7 +232,7 @@ fn start(
         kept.add_subscription(subscription)
             .map_err(|error| unusable(folder, &error))?;
     }
-    let speed = speed(f64::from(app.global.speed.unwrap_or(USUAL_SPEED)))?;
+    let speed = speed(app.global.speed.unwrap_or(USUAL_SPEED))?;
     let mut options = Options::new(*kept, Clock::real(speed));
     options.faults = faults(app.global.faults.as_deref())?;
     let sandbox = serve(runtime, options)?;

@@ -7,18 +7,12 @@ mod readme;
 
 mod source;
 
-mod support;
-
-mod filters;
-
-mod server;
+mod harness;
 
 mod transcript;
 
 mod goldens;
 mod transcripts;
-
-mod world;
 
 mod kill;
 

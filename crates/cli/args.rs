@@ -112,7 +112,7 @@ pub(crate) struct Global {
     pub(crate) sandbox: Option<PathBuf>,
     /// Run the sandbox's clock N times as fast as time [default: 1000, served 1]
     #[arg(long, global = true, value_name = "N")]
-    pub(crate) speed: Option<u32>,
+    pub(crate) speed: Option<f64>,
     /// Let the sandbox fail as FILE says
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! The world that a run looks at: Azure, another endpoint, the sandbox, or none.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use azure::{Client, Cloud, CredentialChoice, CredentialName, Settings};
 use emulator::{
@@ -16,7 +16,11 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{app::App, args::CloudName, errors, exit::Exit, files, signals, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
-const USUAL_SPEED: u32 = 1_000;
+const USUAL_SPEED: f64 = 1_000.0;
+
+/// How long a sandbox may be silent before it is given up: no network is between us, so that the
+/// process that served it has ended.
+const SANDBOX_SILENCE: Duration = Duration::from_secs(5);
 
 /// The token that the sandbox, which asks for any, is given.
 const SANDBOX_TOKEN: &str = "sandbox";
@@ -52,6 +56,7 @@ impl World {
                 let mut settings = Settings::new(app.environment.clone());
                 settings.endpoint = Some(endpoint);
                 settings.credential = CredentialChoice::Fixed(SANDBOX_TOKEN.to_owned());
+                settings.limits.silence = SANDBOX_SILENCE;
                 (sandbox, settings)
             }
             None => (None, settings(app)?),
@@ -229,7 +234,7 @@ fn start(
             Stop::because(Code::SandboxUnusable, message)
         })?;
     }
-    let speed = speed(f64::from(app.global.speed.unwrap_or(USUAL_SPEED)))?;
+    let speed = speed(app.global.speed.unwrap_or(USUAL_SPEED))?;
     let mut options = Options::new(*kept, Clock::real(speed));
     options.faults = faults(app.global.faults.as_deref())?;
     let sandbox = serve(runtime, options)?;

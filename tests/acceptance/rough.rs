@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use crate::support::Bench;
+use crate::harness::Place;
 
 const SPEC: &str = "version: 1
 name: rough
@@ -15,17 +15,17 @@ pools:
   web: {stage: inference, workload: small}
 ";
 
-fn bench() -> Bench {
-    let bench = Bench::new();
-    bench.write("tensorform.yaml", SPEC);
-    bench
+fn place() -> Place {
+    let place = Place::empty();
+    place.write("tensorform.yaml", SPEC);
+    place
 }
 
 /// Runs the binary with something on its standard input.
-fn fed(bench: &Bench, arguments: &[&str], input: &[u8], stdout: Stdio) -> Output {
+fn fed(place: &Place, arguments: &[&str], input: &[u8], stdout: Stdio) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tensorform"))
         .args(arguments)
-        .current_dir(bench.folder())
+        .current_dir(place.folder())
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(stdout)
@@ -45,9 +45,9 @@ fn told(output: &Output) -> String {
 
 #[test]
 fn a_spec_comes_from_standard_input() {
-    let bench = Bench::new();
+    let place = Place::empty();
     let valid = fed(
-        &bench,
+        &place,
         &["-f", "-", "validate"],
         SPEC.as_bytes(),
         Stdio::piped(),
@@ -56,7 +56,7 @@ fn a_spec_comes_from_standard_input() {
     assert_eq!(valid.status.code(), Some(0));
     let wrong = SPEC.replace("small", "smal");
     let wrong = fed(
-        &bench,
+        &place,
         &["-f", "-", "validate"],
         wrong.as_bytes(),
         Stdio::piped(),
@@ -71,10 +71,10 @@ fn a_spec_comes_from_standard_input() {
 
 #[test]
 fn a_plan_comes_from_standard_input() {
-    let bench = bench();
-    let planned = bench.run(&["-o", "json", "plan", "--offline"]);
+    let place = place();
+    let planned = place.run(&["-o", "json", "plan", "--offline"]);
     let shown = fed(
-        &bench,
+        &place,
         &["show", "-"],
         planned.stdout.as_bytes(),
         Stdio::piped(),
@@ -85,12 +85,12 @@ fn a_plan_comes_from_standard_input() {
 
 #[test]
 fn a_starter_goes_to_standard_output() {
-    let bench = Bench::new();
-    let ran = bench.run(&["-f", "-", "init"]);
+    let place = Place::empty();
+    let ran = place.run(&["-f", "-", "init"]);
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran:#?}");
     assert!(ran.stdout.contains("\nversion: 1\n"), "{ran:#?}");
-    assert!(!bench.path("-").exists());
-    let document = bench.run(&["-f", "-", "-o", "json", "init"]).json();
+    assert!(!place.path("-").exists());
+    let document = place.run(&["-f", "-", "-o", "json", "init"]).json();
     assert_eq!(
         document["text"].as_str(),
         Some(ran.stdout.as_str()),
@@ -100,12 +100,12 @@ fn a_starter_goes_to_standard_output() {
 
 #[test]
 fn a_spec_in_another_encoding_is_told_from_garbage() {
-    let bench = Bench::new();
+    let place = Place::empty();
     let utf16: Vec<u8> = SPEC.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let mut marked = vec![0xff, 0xfe];
     marked.extend(&utf16);
     for bytes in [utf16, marked] {
-        let ran = fed(&bench, &["-f", "-", "validate"], &bytes, Stdio::piped());
+        let ran = fed(&place, &["-f", "-", "validate"], &bytes, Stdio::piped());
         assert!(
             told(&ran).starts_with("error[SPEC011]: `<stdin>` is UTF-16, expected UTF-8\n"),
             "{}",
@@ -116,9 +116,9 @@ fn a_spec_in_another_encoding_is_told_from_garbage() {
 
 #[test]
 fn a_folder_is_no_spec_and_the_help_names_the_file_inside() {
-    let bench = bench();
-    fs::create_dir(bench.path("stacks")).expect("a folder");
-    let ran = bench.run(&["-f", "stacks", "validate"]);
+    let place = place();
+    fs::create_dir(place.path("stacks")).expect("a folder");
+    let ran = place.run(&["-f", "stacks", "validate"]);
     assert!(
         ran.stderr.contains("`stacks` is a folder, expected a file"),
         "{ran:#?}"
@@ -131,34 +131,34 @@ fn a_folder_is_no_spec_and_the_help_names_the_file_inside() {
 
 #[test]
 fn what_cannot_be_saved_leaves_nothing_behind() {
-    let bench = bench();
-    fs::create_dir(bench.path("taken")).expect("a folder");
-    let ran = bench.run(&["plan", "--offline", "--out", "taken"]);
+    let place = place();
+    fs::create_dir(place.path("taken")).expect("a folder");
+    let ran = place.run(&["plan", "--offline", "--out", "taken"]);
     assert_eq!(ran.exit, 1, "{ran:#?}");
-    assert!(!bench.path("taken.new").exists(), "no unfinished file");
-    let ran = bench.run(&["plan", "--offline", "--out", "no/folder.plan"]);
+    assert!(!place.path("taken.new").exists(), "no unfinished file");
+    let ran = place.run(&["plan", "--offline", "--out", "no/folder.plan"]);
     assert!(
         ran.stderr.contains("help: make the folder first"),
         "{ran:#?}"
     );
-    let ran = bench.run(&["plan", "--offline", "--out", "-"]);
+    let ran = place.run(&["plan", "--offline", "--out", "-"]);
     assert_eq!(ran.exit, 64, "{ran:#?}");
-    assert!(!bench.path("-").exists());
+    assert!(!place.path("-").exists());
 }
 
 /// A link stays a link, and a pipe a pipe: the plan goes to where they lead.
 #[cfg(unix)]
 #[test]
 fn a_plan_is_saved_where_a_link_leads() {
-    let bench = bench();
-    bench.write("real.plan", "old");
-    std::os::unix::fs::symlink("real.plan", bench.path("link.plan")).expect("a link");
-    let ran = bench.run(&["plan", "--offline", "--out", "link.plan"]);
+    let place = place();
+    place.write("real.plan", "old");
+    std::os::unix::fs::symlink("real.plan", place.path("link.plan")).expect("a link");
+    let ran = place.run(&["plan", "--offline", "--out", "link.plan"]);
     assert_eq!(ran.exit, 0, "{ran:#?}");
-    assert!(bench.path("link.plan").is_symlink());
-    assert!(bench.read("real.plan").starts_with('{'));
+    assert!(place.path("link.plan").is_symlink());
+    assert!(place.read("real.plan").starts_with('{'));
     // What is written to a descriptor's name goes there, and does not take its place.
-    let ran = bench.run(&["plan", "--offline", "--out", "/proc/self/fd/1"]);
+    let ran = place.run(&["plan", "--offline", "--out", "/proc/self/fd/1"]);
     if std::path::Path::new("/proc/self/fd").exists() {
         assert_eq!(ran.exit, 0, "{ran:#?}");
         assert!(ran.stdout.contains("\"format_version\""), "{ran:#?}");
@@ -169,7 +169,7 @@ fn a_plan_is_saved_where_a_link_leads() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_behind_standard_output_is_an_error() {
-    let bench = bench();
+    let place = place();
     for arguments in [
         &["plan", "--offline"][..],
         &["-o", "json", "plan", "--offline"],
@@ -180,7 +180,7 @@ fn a_full_disk_behind_standard_output_is_an_error() {
             .write(true)
             .open("/dev/full")
             .expect("a device that is always full");
-        let ran = fed(&bench, arguments, b"", Stdio::from(full));
+        let ran = fed(&place, arguments, b"", Stdio::from(full));
         assert_eq!(ran.status.code(), Some(1), "{arguments:?}: {}", told(&ran));
         assert!(
             told(&ran).contains("error[FILE001]: standard output cannot be written: No space left"),
@@ -192,9 +192,9 @@ fn a_full_disk_behind_standard_output_is_an_error() {
 
 #[test]
 fn the_folder_of_somebody_else_is_no_sandbox() {
-    let bench = bench();
-    bench.write("papers/thesis.tex", "years of work");
-    let ran = bench.run(&["--sandbox=papers", "plan"]);
+    let place = place();
+    place.write("papers/thesis.tex", "years of work");
+    let ran = place.run(&["--sandbox=papers", "plan"]);
     assert_eq!(ran.exit, 1, "{ran:#?}");
     assert!(
         ran.stderr.contains(
@@ -206,26 +206,26 @@ fn the_folder_of_somebody_else_is_no_sandbox() {
         !ran.stderr.contains("delete"),
         "nobody's work is at risk: {ran:#?}"
     );
-    let entries = fs::read_dir(bench.path("papers")).expect("the folder");
+    let entries = fs::read_dir(place.path("papers")).expect("the folder");
     assert_eq!(entries.count(), 1, "nothing was put beside it");
 }
 
 #[test]
 fn a_subscription_that_is_no_id_is_refused_before_the_sandbox_learns_it() {
-    let bench = bench();
-    let ran = bench.run(&["--sandbox", "--subscription", "production", "plan"]);
+    let place = place();
+    let ran = place.run(&["--sandbox", "--subscription", "production", "plan"]);
     assert_eq!(ran.exit, 64, "{ran:#?}");
     assert!(
         ran.stderr.contains("expected a subscription id"),
         "{ran:#?}"
     );
-    assert!(!bench.path(".tensorform").exists(), "{ran:#?}");
+    assert!(!place.path(".tensorform").exists(), "{ran:#?}");
 }
 
 #[test]
 fn an_unknown_gpu_is_no_empty_list() {
-    let bench = Bench::new();
-    let ran = bench.run(&["sizes", "--gpu", "H1000"]);
+    let place = Place::empty();
+    let ran = place.run(&["sizes", "--gpu", "H1000"]);
     assert_eq!(ran.exit, 64, "{ran:#?}");
     assert!(
         ran.stderr
@@ -233,15 +233,15 @@ fn an_unknown_gpu_is_no_empty_list() {
         "{ran:#?}"
     );
     assert!(ran.stderr.contains("did you mean `H100`?"), "{ran:#?}");
-    let ran = bench.run(&["sizes", "--gpu", "abacus"]);
+    let ran = place.run(&["sizes", "--gpu", "abacus"]);
     assert!(ran.stderr.contains("A100-80, "), "{ran:#?}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn events_that_cannot_be_recorded_stop_the_run_and_are_said_once() {
-    let bench = bench();
-    let ran = bench.run(&["--sandbox", "apply", "--yes", "-q", "--events", "/dev/full"]);
+    let place = place();
+    let ran = place.run(&["--sandbox", "apply", "--yes", "-q", "--events", "/dev/full"]);
     assert_eq!(ran.exit, 1, "{ran:#?}");
     let message = "error[APPLY004]: an event could not be recorded: No space left";
     assert_eq!(ran.stderr.matches(message).count(), 1, "{ran:#?}");

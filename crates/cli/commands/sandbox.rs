@@ -16,8 +16,8 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let SandboxCommand::Serve(arguments) = &arguments.command;
     let folder = arguments.state.display();
     let faults = world::faults(app.global.faults.as_deref())?;
-    let times = app.global.speed.unwrap_or(1);
-    let speed = world::speed(f64::from(times))?;
+    let times = app.global.speed.unwrap_or(1.0);
+    let speed = world::speed(times)?;
     let kept = match world::open(&arguments.state)? {
         Opened::Serve(kept) => kept,
         Opened::Connect(endpoint) => {

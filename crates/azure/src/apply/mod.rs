@@ -185,6 +185,11 @@ impl Driver<'_> {
             if run.is_broken() {
                 self.walk.interrupt();
             }
+            // Before new steps start: they begin when they are first polled, which is below.
+            if interrupt.has_changed().unwrap_or(false) && self.heed(*interrupt.borrow_and_update())
+            {
+                return;
+            }
             for index in self.walk.ready() {
                 let Some(step) = run.plan.steps.get(index) else {
                     continue;
@@ -199,11 +204,11 @@ impl Driver<'_> {
             let turn = tokio::select! {
                 biased;
                 Some(index) = accepted.recv() => Turn::Accepted(index),
+                Some((index, result)) = steps.next() => Turn::Ended(index, result),
                 changed = interrupt.changed(), if watching => {
                     watching = changed.is_ok();
                     Turn::Interrupt
                 }
-                Some((index, result)) = steps.next() => Turn::Ended(index, result),
             };
             match turn {
                 Turn::Accepted(index) => self.accept(index),

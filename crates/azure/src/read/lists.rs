@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::{ReadScope, explain};
 use crate::{
-    call::Call,
     client::Client,
     error::{ReadError, RequestError},
     versions, wire,
@@ -158,18 +157,13 @@ impl Reader<'_> {
         let query = [("api-version", versions::COMPUTE)];
         let mut bodies = Vec::new();
         let first = self.client.call_at(Method::Get, &path, &query);
-        let first = self.said(&what, first).await?;
-        let next = none_if_absent(self.client.page(&first, &mut bodies).await);
-        let next = self.said(&what, next).await?;
+        let mut pages = self.client.pages(self.said(&what, first).await?);
+        let first = none_if_absent(pages.page(self.client, &mut bodies).await);
+        self.said(&what, first).await?;
         let rest = async {
             let mut rest = Vec::new();
-            let mut next = next;
-            while let Some(url) = next {
-                let call = Call::new(Method::Get, url);
-                next = self
-                    .said(&what, self.client.page(&call, &mut rest).await)
-                    .await?;
-            }
+            let read = pages.rest(self.client, &mut rest).await;
+            self.said(&what, read).await?;
             Ok::<_, ReadError>(rest)
         };
         let mut machines = Machines::default();

@@ -20,6 +20,14 @@ mod machines;
 
 mod changes;
 
+mod scale_sets;
+
+mod flexible;
+
+mod placement;
+
+mod own_images;
+
 mod limits;
 
 mod faults;

@@ -118,6 +118,16 @@ pub(crate) const GALLERY_VERSION: Timing = timing(466_000, None);
 /// How long deleting one takes.
 pub(crate) const GALLERY_VERSION_DELETE: Timing = timing(113_100, None);
 
+/// How long an account of Batch takes: it asks to wait so long, and recorded ones were there at
+/// the first poll or the second.
+pub(crate) const BATCH_ACCOUNT: Timing = timing(15_000, Some(15));
+
+/// How long deleting a pool takes. Not recorded; it asks to wait so long.
+pub(crate) const BATCH_POOL: Timing = timing(15_000, Some(15));
+
+/// How long the nodes of a pool take to come. Not recorded; as long as those of a scale set.
+pub(crate) const BATCH_NODES: Duration = Duration::from_millis(47_300);
+
 /// How long a write of a disk takes.
 pub(crate) const DISK_WRITE: Timing = timing(100, Some(2));
 

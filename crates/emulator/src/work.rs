@@ -10,6 +10,7 @@ use crate::{
     routes::{
         compute::{disk, quota, scale_set},
         network::{self, renew},
+        services,
     },
     store::{
         entry::{
@@ -73,6 +74,7 @@ fn succeed(world: &mut World, operation: &mut Operation) {
         Work::UpdateMachine => machine(world, &target, "Succeeded", None, 0),
         Work::PowerOff => machine(world, &target, "Succeeded", Some(Power::Stopped), 1),
         Work::Deallocate => machine(world, &target, "Succeeded", Some(Power::Deallocated), 3),
+        Work::ResizePool => services::pool::resized(world, &target, None),
         Work::Evict => evict(world, &target),
         Work::Delete => delete(world, &target),
         Work::DeleteGroup => delete_group(world, &target),
@@ -136,6 +138,7 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 world.put(Entry::Group(group));
             }
         }
+        Work::ResizePool => services::pool::resized(world, &target, Some(failure)),
         Work::Nothing | Work::Evict | Work::Register | Work::Unregister => {}
     }
     world.change(&target, |resource| {
@@ -167,7 +170,10 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         // Children that were written with their parent are done with it.
         let below: Vec<ArmId> = world
             .below(&format!("{}/", operation.target.key()))
-            .filter(|child| child.state() == "Updating")
+            .filter(|child| {
+                child.state() == "Updating"
+                    || child.operation.as_deref() == Some(&operation.id)
+            })
             .map(|child| child.id.clone())
             .collect();
         for child in below {

@@ -1,6 +1,6 @@
 //! Which provider answers a request.
 
-use super::{common, compute, groups, network, providers, resources, subscriptions, tags};
+use super::{compute, groups, network, providers, resources, services, subscriptions, tags};
 use crate::{
     call::Call,
     error::ArmError,
@@ -17,7 +17,7 @@ pub(crate) fn answer(world: &mut World, admitted: &Admitted<'_>) -> Result<Answe
         Some(row) if row.namespace == "Microsoft.Compute" => compute::answer(world, call, row),
         Some(row) if row.namespace == "Microsoft.Network" => network::answer(world, call, row),
         Some(row) if row.path == "tags" => tags::answer(world, call),
-        Some(_) => Err(common::not_served(call)),
+        Some(row) => services::answer(world, call, row),
         None => own(world, call),
     }
 }

@@ -488,6 +488,13 @@ fn count(
             if call.path.is_open() && reads && (!action || row.path.starts_with("locations")) {
                 kind.push_str(" list");
             }
+            // Recorded: lists of a whole subscription count nothing for some types.
+            let uncounted = ["virtualmachinescalesets list", "availabilitysets list"]
+                .contains(&kind.as_str())
+                && call.path.group.is_none();
+            if uncounted {
+                return Ok(());
+            }
             if let Some(group) = rules::compute_group(&kind, call.method()) {
                 headers.extend(limits.compute(group, caller)?);
             }

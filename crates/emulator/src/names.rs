@@ -176,7 +176,9 @@ impl Letters {
                 "lower-case letters, digits and single '-', a letter or digit at both ends"
             }
             Self::Identity => "letters, digits, '_' and '-', a letter or digit first",
-            Self::Lock => "anything but '<', '>', '%', '&', ':', '\\', '?', '/' and control characters",
+            Self::Lock => {
+                "anything but '<', '>', '%', '&', ':', '\\', '?', '/' and control characters"
+            }
         }
     }
 

@@ -175,8 +175,7 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         let below: Vec<ArmId> = world
             .below(&format!("{}/", operation.target.key()))
             .filter(|child| {
-                child.state() == "Updating"
-                    || child.operation.as_deref() == Some(&operation.id)
+                child.state() == "Updating" || child.operation.as_deref() == Some(&operation.id)
             })
             .map(|child| child.id.clone())
             .collect();

@@ -94,8 +94,9 @@ fn location_only(world: &World, call: &Call<'_>, operation: &Operation, again: u
 fn cluster(call: &Call<'_>, operation: &Operation) -> Answer {
     if call.path.kind().ends_with("operationresults") {
         return match &operation.state {
-            State::Running => Answer::empty(202)
-                .with_header("Location", url(call, operation, Page::Result)),
+            State::Running => {
+                Answer::empty(202).with_header("Location", url(call, operation, Page::Result))
+            }
             State::Succeeded => Answer::empty(204),
             State::Failed { code, message } => {
                 ArmError::new(409, code, message.as_str()).bare().into()

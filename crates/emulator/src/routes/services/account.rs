@@ -48,7 +48,11 @@ pub(super) fn build(
     }
     let mut body = draft.given.clone();
     let properties = "/properties";
-    default(&mut body, &format!("{properties}/publicNetworkAccess"), "Enabled");
+    default(
+        &mut body,
+        &format!("{properties}/publicNetworkAccess"),
+        "Enabled",
+    );
     let mode = draft
         .kept("/properties/poolAllocationMode")
         .unwrap_or_else(|| {
@@ -56,7 +60,11 @@ pub(super) fn build(
             json!(given.unwrap_or("BatchService"))
         });
     set(&mut body, &format!("{properties}/poolAllocationMode"), mode);
-    default(&mut body, "/properties/encryption/keySource", "Microsoft.Batch");
+    default(
+        &mut body,
+        "/properties/encryption/keySource",
+        "Microsoft.Batch",
+    );
     default(
         &mut body,
         "/properties/allowedAuthenticationModes",
@@ -64,7 +72,11 @@ pub(super) fn build(
     );
     if text(&body, "/properties/autoStorage/storageAccountId").is_some() {
         let now = world.now().precise();
-        default(&mut body, "/properties/autoStorage/authenticationMode", "StorageKeys");
+        default(
+            &mut body,
+            "/properties/autoStorage/authenticationMode",
+            "StorageKeys",
+        );
         default(&mut body, "/properties/autoStorage/lastKeySync", now);
     }
     identify(world, &mut body, draft)?;
@@ -75,7 +87,11 @@ pub(super) fn build(
             json!(format!("{}.{place}.service.batch.azure.com", world.mint()))
         });
     set(&mut body, "/properties/nodeManagementEndpoint", node);
-    set(&mut body, "/properties/provisioningState", json!("Succeeded"));
+    set(
+        &mut body,
+        "/properties/provisioningState",
+        json!("Succeeded"),
+    );
     if let Some(keys) = draft.kept("/keyGenerations") {
         set(&mut body, "/keyGenerations", keys);
     }
@@ -87,7 +103,7 @@ fn identify(world: &mut World, body: &mut Value, draft: &Draft) -> Result<(), Ar
     default(body, "/identity/type", "None");
     if text(body, "/identity/type").is_some_and(|kind| !same(kind, "None")) {
         let old = draft.old.as_ref().map(|old| &old.body);
-        crate::routes::compute::machine::profile::identify(world, body, old);
+        crate::routes::compute::machine::profile::identify(world, &draft.id, body, old)?;
     }
     Ok(())
 }

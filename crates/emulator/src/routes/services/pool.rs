@@ -84,10 +84,14 @@ fn check(world: &World, call: &Call<'_>, draft: &Draft, body: &Value) -> Result<
     if size.is_empty() {
         return Err(invalid("vmSize", "", "a pool needs one"));
     }
-    let offered = catalogue::offers(&draft.place).is_none()
-        || catalogue::offer(&draft.place, size).is_some();
+    let offered =
+        catalogue::offers(&draft.place).is_none() || catalogue::offer(&draft.place, size).is_some();
     if catalogue::size(size).is_none() || !offered {
-        return Err(invalid("vmSize", size, "the size is not offered in the region"));
+        return Err(invalid(
+            "vmSize",
+            size,
+            "the size is not offered in the region",
+        ));
     }
     let machine = "/properties/deploymentConfiguration/virtualMachineConfiguration";
     for member in ["imageReference", "nodeAgentSkuId"] {
@@ -122,10 +126,7 @@ fn check(world: &World, call: &Call<'_>, draft: &Draft, body: &Value) -> Result<
     Ok(())
 }
 
-fn pools<'a>(
-    world: &'a World,
-    account: &ArmId,
-) -> impl Iterator<Item = &'a Resource> + use<'a> {
+fn pools<'a>(world: &'a World, account: &ArmId) -> impl Iterator<Item = &'a Resource> + use<'a> {
     world
         .below(&format!("{}/pools/", account.key()))
         .filter(|pool| pool.is(KIND))
@@ -163,7 +164,11 @@ fn fill(world: &World, draft: &Draft, body: &mut Value) {
     let now = world.now().precise();
     default(body, "/properties/interNodeCommunication", "Disabled");
     default(body, "/properties/taskSlotsPerNode", 1);
-    default(body, "/properties/taskSchedulingPolicy/nodeFillType", "Spread");
+    default(
+        body,
+        "/properties/taskSchedulingPolicy/nodeFillType",
+        "Spread",
+    );
     let auto = "/properties/scaleSettings/autoScale";
     let formula = text(body, &format!("{auto}/formula")).map(str::to_owned);
     if let Some(formula) = formula {
@@ -193,7 +198,10 @@ fn fill(world: &World, draft: &Draft, body: &mut Value) {
             "allocationStateTransitionTime",
             kept("allocationStateTransitionTime", json!(now)),
         ),
-        ("currentDedicatedNodes", kept("currentDedicatedNodes", json!(0))),
+        (
+            "currentDedicatedNodes",
+            kept("currentDedicatedNodes", json!(0)),
+        ),
         (
             "currentLowPriorityNodes",
             kept("currentLowPriorityNodes", json!(0)),
@@ -277,7 +285,11 @@ fn begin(
     }
     set(body, "/properties/resizeOperationStatus", status);
     set(body, "/properties/allocationState", json!("Resizing"));
-    set(body, "/properties/allocationStateTransitionTime", json!(now));
+    set(
+        body,
+        "/properties/allocationStateTransitionTime",
+        json!(now),
+    );
     lro::begin(
         world,
         call,
@@ -315,7 +327,11 @@ pub(crate) fn resized(world: &mut World, id: &ArmId, failure: Option<&Failure>) 
                 json!([{"code": code, "message": message}]),
             ),
             None => {
-                set(body, "/properties/currentDedicatedNodes", json!(target.dedicated));
+                set(
+                    body,
+                    "/properties/currentDedicatedNodes",
+                    json!(target.dedicated),
+                );
                 set(
                     body,
                     "/properties/currentLowPriorityNodes",
@@ -324,7 +340,11 @@ pub(crate) fn resized(world: &mut World, id: &ArmId, failure: Option<&Failure>) 
             }
         }
         set(body, "/properties/allocationState", json!("Steady"));
-        set(body, "/properties/allocationStateTransitionTime", json!(now));
+        set(
+            body,
+            "/properties/allocationStateTransitionTime",
+            json!(now),
+        );
     });
 }
 
@@ -333,7 +353,8 @@ fn over_quota(world: &World, pool: &Resource, target: Target) -> Option<(String,
     let account = pool.id.parent()?;
     let cores = |pool: &Resource, nodes: u64| {
         let size = text(&pool.body, "/properties/vmSize").and_then(catalogue::size);
-        size.map_or(0, |size| u64::from(size.vcpus)).saturating_mul(nodes)
+        size.map_or(0, |size| u64::from(size.vcpus))
+            .saturating_mul(nodes)
     };
     let used = |member: &str| -> u64 {
         pools(world, &account)
@@ -411,7 +432,11 @@ pub(super) fn act(
         "targetLowPriorityNodes": low,
         "resizeTimeout": "PT15M",
     });
-    set(&mut pool.body, "/properties/scaleSettings/fixedScale", fixed);
+    set(
+        &mut pool.body,
+        "/properties/scaleSettings/fixedScale",
+        fixed,
+    );
     set(
         &mut pool.body,
         "/properties/lastModified",
@@ -430,9 +455,7 @@ mod tests {
     #[test]
     fn formulas_of_numbers_are_worked_out_and_others_said_not_to_be() {
         let formula = "$TargetDedicatedNodes = 3; $TargetLowPriorityNodes=2;";
-        let pool = |formula: &str| {
-            json!({"properties": {"scaleSettings": {"autoScale": {"formula": formula}}}})
-        };
+        let pool = |formula: &str| json!({"properties": {"scaleSettings": {"autoScale": {"formula": formula}}}});
         assert_eq!(
             target(&pool(formula)),
             Target {

@@ -3,11 +3,12 @@
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{account, kinds};
+use super::{account, kinds, locks, roles};
 use crate::{
     call::Call,
     durations::Timing,
     error::ArmError,
+    gateway,
     http::{Answer, Method},
     json::{merge, set, text},
     lro::{self, Plan, Twin},
@@ -71,6 +72,8 @@ pub(crate) enum ETag {
     Strong,
     /// `W/"0x8D…"`, in header and body.
     Weak,
+    /// In the body alone, where newer versions of the API show it.
+    Member,
 }
 
 /// What a write is made from.
@@ -97,11 +100,7 @@ impl Draft {
 }
 
 /// Keeps a body as it was given.
-pub(super) fn as_given(
-    _: &mut World,
-    _: &Call<'_>,
-    draft: &mut Draft,
-) -> Result<Value, ArmError> {
+pub(super) fn as_given(_: &mut World, _: &Call<'_>, draft: &mut Draft) -> Result<Value, ArmError> {
     Ok(draft.given.clone())
 }
 
@@ -159,6 +158,13 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
         ("Microsoft.Batch", path) if path.starts_with("locations") => {
             account::location(world, call)
         }
+        ("Microsoft.Authorization", "permissions" | "roleDefinitions") => roles::answer(call),
+        ("Microsoft.Authorization", "roleAssignments") if reads && call.path.is_open() => {
+            Ok(roles::list(world, call))
+        }
+        ("Microsoft.Authorization", "locks") if reads && call.path.is_open() => {
+            Ok(locks::list(world, call))
+        }
         _ => match kinds::find(&row.name()) {
             Some(found) => verb(world, call, row, found),
             None => Err(not_served(call)),
@@ -166,12 +172,7 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
     }
 }
 
-fn verb(
-    world: &mut World,
-    call: &Call<'_>,
-    row: &Type,
-    kind: &Kind,
-) -> Result<Answer, ArmError> {
+fn verb(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
     let depth = row.path.split('/').count();
     let open = call.path.is_open();
     match call.method() {
@@ -198,15 +199,9 @@ fn verb(
     }
 }
 
-fn existing<'a>(
-    world: &'a World,
-    call: &Call<'_>,
-    kind: &Kind,
-) -> Result<&'a Resource, ArmError> {
+fn existing<'a>(world: &'a World, call: &Call<'_>, kind: &Kind) -> Result<&'a Resource, ArmError> {
     let id = common::id(world, call).ok_or_else(|| not_served(call))?;
-    world
-        .resource(&id)
-        .ok_or_else(|| (kind.missing)(call, &id))
+    world.resource(&id).ok_or_else(|| (kind.missing)(call, &id))
 }
 
 /// An answer with a resource and its etag.
@@ -216,7 +211,7 @@ pub(crate) fn shown(world: &World, call: &Call<'_>, status: u16, resource: &Reso
     };
     let answer = Answer::json(status, view(world, call, kind, resource));
     match kind.etag {
-        ETag::None => answer,
+        ETag::None | ETag::Member => answer,
         ETag::Strong => answer.with_header("ETag", format!("\"{}\"", resource.etag)),
         ETag::Weak => answer.with_header("ETag", format!("W/\"{}\"", resource.etag)),
     }
@@ -225,7 +220,11 @@ pub(crate) fn shown(world: &World, call: &Call<'_>, status: u16, resource: &Reso
 fn view(world: &World, call: &Call<'_>, kind: &Kind, resource: &Resource) -> Value {
     let mut shown = (kind.show)(world, call, resource);
     if kind.etag == ETag::Weak {
-        set(&mut shown, "/etag", json!(format!("W/\"{}\"", resource.etag)));
+        set(
+            &mut shown,
+            "/etag",
+            json!(format!("W/\"{}\"", resource.etag)),
+        );
     }
     shown
 }
@@ -262,12 +261,7 @@ fn list(world: &World, call: &Call<'_>, row: &Type, kind: &Kind) -> Answer {
     page(call, items, call.setup.pages.others)
 }
 
-fn draft(
-    world: &World,
-    call: &Call<'_>,
-    row: &Type,
-    id: ArmId,
-) -> Result<Draft, ArmError> {
+fn draft(world: &World, call: &Call<'_>, row: &Type, id: ArmId) -> Result<Draft, ArmError> {
     let given = call.body(row)?;
     let old = world.resource(&id).cloned();
     let home = id.parent().and_then(|parent| world.resource(&parent));
@@ -299,20 +293,16 @@ fn draft(
     })
 }
 
-fn put(
-    world: &mut World,
-    call: &Call<'_>,
-    row: &Type,
-    kind: &Kind,
-) -> Result<Answer, ArmError> {
+fn put(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
     check_name(call, row)?;
     let id = common::id(world, call).ok_or_else(|| not_served(call))?;
+    if row.scoped {
+        check_scope(world, call)?;
+    }
     if call.method() == Method::Patch {
         existing(world, call, kind)?;
     }
-    if kind.etag != ETag::None {
-        machine::preconditions(call, world.resource(&id))?;
-    }
+    preconditions(call, kind, world.resource(&id))?;
     let mut draft = draft(world, call, row, id)?;
     let tags = tags(&draft.given)?;
     let mut body = (kind.build)(world, call, &mut draft)?;
@@ -330,8 +320,7 @@ fn put(
         ..
     } = draft;
     let new = old.is_none();
-    let mut resource =
-        old.unwrap_or_else(|| common::new(world, id, row, &place, Value::Null));
+    let mut resource = old.unwrap_or_else(|| common::new(world, id, row, &place, Value::Null));
     resource.body = body;
     resource.changed = world.now();
     resource.hidden.quota = quota;
@@ -339,7 +328,51 @@ fn put(
         resource.etag = tag(world);
     }
     let state = state.unwrap_or("Updating");
-    Ok(store(world, call, kind, Written { resource, below, new, state }))
+    Ok(store(
+        world,
+        call,
+        kind,
+        Written {
+            resource,
+            below,
+            new,
+            state,
+        },
+    ))
+}
+
+/// The resource that something hangs at must be there; the gateway has looked for the group.
+fn check_scope(world: &World, call: &Call<'_>) -> Result<(), ArmError> {
+    let scope: Option<ArmId> = call.path.scope.parse().ok();
+    let resource = scope.filter(|scope| scope.key().contains("/providers/"));
+    match resource {
+        Some(id) if world.resource(&id).is_none() => Err(gateway::not_found(
+            &id.resource_type(),
+            id.name(),
+            call.group(),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether the preconditions of a write hold, for types that have some.
+fn preconditions(
+    call: &Call<'_>,
+    kind: &Kind,
+    old: Option<&Resource>,
+) -> Result<(), ArmError> {
+    match kind.etag {
+        ETag::None => Ok(()),
+        ETag::Strong | ETag::Weak => machine::preconditions(call, old),
+        // The etag stands in the body without quotes; a header may have them or not.
+        ETag::Member => {
+            let plain = |old: &Resource| call.incoming.header("if-match") == Some(&old.etag);
+            if old.is_some_and(plain) {
+                return Ok(());
+            }
+            machine::preconditions(call, old).map_err(ArmError::bare)
+        }
+    }
 }
 
 /// A resource that is about to be stored.
@@ -360,9 +393,10 @@ fn store(world: &mut World, call: &Call<'_>, kind: &Kind, written: Written) -> A
     } = written;
     let id = resource.id.clone();
     let after = |world: &World, status: u16| {
-        world
-            .resource(&id)
-            .map_or_else(|| Answer::empty(status), |kept| shown(world, call, status, kept))
+        world.resource(&id).map_or_else(
+            || Answer::empty(status),
+            |kept| shown(world, call, status, kept),
+        )
     };
     let (status, operation) = match &kind.put {
         // A PATCH of what has no operation for it is done at once.
@@ -393,10 +427,15 @@ fn store(world: &mut World, call: &Call<'_>, kind: &Kind, written: Written) -> A
             (if new { 201 } else { 200 }, Some((operation, timing)))
         }
     };
-    let operation_id = operation.as_ref().map(|(operation, _)| operation.id.clone());
+    let operation_id = operation
+        .as_ref()
+        .map(|(operation, _)| operation.id.clone());
     world.put_resource(resource);
     for mut child in below {
         child.operation = operation_id.clone().or(child.operation);
+        if kind.etag != ETag::None {
+            child.etag = tag(world);
+        }
         world.put_resource(child);
     }
     let Some((operation, timing)) = operation else {
@@ -424,18 +463,11 @@ fn text_of(answer: &Answer, pointer: &str) -> String {
     }
 }
 
-fn delete(
-    world: &mut World,
-    call: &Call<'_>,
-    row: &Type,
-    kind: &Kind,
-) -> Result<Answer, ArmError> {
+fn delete(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
     let Ok(resource) = existing(world, call, kind).cloned() else {
         return Ok(Answer::empty(204));
     };
-    if kind.etag != ETag::None {
-        machine::preconditions(call, Some(&resource))?;
-    }
+    preconditions(call, kind, Some(&resource))?;
     (kind.free)(world, &resource)?;
     match &kind.delete {
         Course::AtOnce { new: status, .. } => {

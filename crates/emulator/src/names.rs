@@ -58,8 +58,16 @@ impl NameRule {
                      cannot end with a period."
                 ),
             ),
-            Letters::Account
-            | Letters::AgentPool
+            Letters::Account => ArmError::new(
+                400,
+                "AccountNameInvalid",
+                format!(
+                    "{name} is not a valid account name. Account names must be between {} and {} \
+                     characters in length and use numbers and lower-case letters only.",
+                    self.shortest, self.longest
+                ),
+            ),
+            Letters::AgentPool
             | Letters::Cluster
             | Letters::Container
             | Letters::Identity

@@ -12,6 +12,8 @@ mod service_recordings;
 
 mod services;
 
+mod compute_world;
+
 mod compute_samples;
 
 mod compute_recordings;
@@ -29,6 +31,8 @@ mod machines;
 mod changes;
 
 mod scale_sets;
+
+mod scale_set_rules;
 
 mod flexible;
 

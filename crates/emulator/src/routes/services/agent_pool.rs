@@ -187,7 +187,11 @@ fn complete(
         default(&mut body, "/properties/nodeImageVersion", IMAGE);
     }
     let version = running(text(&body, "/properties/orchestratorVersion").unwrap_or_default());
-    set(&mut body, "/properties/currentOrchestratorVersion", json!(version));
+    set(
+        &mut body,
+        "/properties/currentOrchestratorVersion",
+        json!(version),
+    );
     check_counts(&body)?;
     let none = BTreeMap::new();
     let had = plan.old.map_or(&none, |old| &old.hidden.quota);
@@ -199,9 +203,9 @@ fn complete(
 fn clean(body: &mut Value) {
     for member in ["nodeLabels", "nodeTaints", "tags", "orchestratorVersion"] {
         let place = format!("/properties/{member}");
-        let empty = body.pointer(&place).is_some_and(|value| {
-            [json!({}), json!([]), json!("")].contains(value)
-        });
+        let empty = body
+            .pointer(&place)
+            .is_some_and(|value| [json!({}), json!([]), json!("")].contains(value));
         if empty {
             remove(body, &place);
         }
@@ -257,9 +261,7 @@ fn check_size(
         .collect();
     let known = catalogue::offers(location).is_some();
     let offer = catalogue::offer(location, size);
-    let missing = offer.is_some_and(|offer| {
-        zones.iter().any(|zone| !offer.zones.contains(*zone))
-    });
+    let missing = offer.is_some_and(|offer| zones.iter().any(|zone| !offer.zones.contains(*zone)));
     let restricted = world
         .restriction(call.subscription(), location, size)
         .is_some_and(|restriction| {
@@ -316,7 +318,10 @@ fn spot(body: &mut Value) {
         .cloned()
         .unwrap_or_else(|| json!({}));
     if let Some(labels) = labels.as_object_mut() {
-        labels.insert("kubernetes.azure.com/scalesetpriority".to_owned(), json!("spot"));
+        labels.insert(
+            "kubernetes.azure.com/scalesetpriority".to_owned(),
+            json!("spot"),
+        );
     }
     set(body, "/properties/nodeLabels", labels);
     let taint = json!("kubernetes.azure.com/scalesetpriority=spot:NoSchedule");
@@ -371,7 +376,9 @@ fn uses(body: &Value) -> BTreeMap<String, u64> {
     }});
     quota::of_machine(&machine)
         .into_iter()
-        .map(|(name, amount)| (name, amount * count))
+        // Nodes are instances of scale sets, which count no VMs.
+        .filter(|(name, _)| name != "virtualMachines")
+        .map(|(name, amount)| (name, amount.saturating_mul(count)))
         .collect()
 }
 

@@ -57,7 +57,10 @@ pub(super) fn refusal(status: u16, code: &str, message: impl Into<String>) -> Ar
 
 /// Refuses a write while another one is running.
 pub(super) fn idle(world: &World, resource: &Resource, what: &str) -> Result<(), ArmError> {
-    let running = resource.operation.as_ref().and_then(|id| world.operation(id));
+    let running = resource
+        .operation
+        .as_ref()
+        .and_then(|id| world.operation(id));
     match running {
         None => Ok(()),
         Some(operation) => Err(refusal(
@@ -88,13 +91,10 @@ pub(super) fn build(
     let profiles: Vec<Value> = profiles.map_or_else(Vec::new, |profiles| {
         items(&json!({"profiles": profiles}), "/profiles").to_vec()
     });
-    for place in [
-        "/properties/addonProfiles",
-        "/properties/kubernetesVersion",
-    ] {
-        let empty = given.pointer(place).is_some_and(|value| {
-            *value == json!({}) || *value == json!("")
-        });
+    for place in ["/properties/addonProfiles", "/properties/kubernetesVersion"] {
+        let empty = given
+            .pointer(place)
+            .is_some_and(|value| *value == json!({}) || *value == json!(""));
         if empty {
             remove(&mut given, place);
         }
@@ -108,7 +108,10 @@ pub(super) fn build(
         if text(&body, "/properties/dnsPrefix").is_none()
             && text(&body, "/properties/fqdnSubdomain").is_none()
         {
-            return Err(invalid("dnsPrefix", "Required parameter dnsPrefix is missing (null)."));
+            return Err(invalid(
+                "dnsPrefix",
+                "Required parameter dnsPrefix is missing (null).",
+            ));
         }
         let system = |pool: &Value| text(pool, "/mode").is_some_and(|mode| same(mode, "System"));
         if !profiles.iter().any(system) {
@@ -224,7 +227,11 @@ pub(super) fn show(world: &World, call: &Call<'_>, cluster: &Resource) -> Value 
     set(&mut shown, "/id", quiet_id(call, cluster));
     if call.setup.quirks {
         // Recorded in this case, that of pools in the other.
-        set(&mut shown, "/type", json!("Microsoft.ContainerService/ManagedClusters"));
+        set(
+            &mut shown,
+            "/type",
+            json!("Microsoft.ContainerService/ManagedClusters"),
+        );
     }
     let pools: Vec<Value> = agent_pool::of(world, &cluster.id)
         .map(|pool| agent_pool::profile(call, pool))
@@ -270,7 +277,11 @@ fn settled(call: &Call<'_>, cluster: &Resource, shown: &mut Value) {
         let kubelet = json!({
             "resourceId": id, "clientId": stream.guid(), "objectId": stream.guid(),
         });
-        default(shown, "/properties/identityProfile/kubeletidentity", kubelet);
+        default(
+            shown,
+            "/properties/identityProfile/kubeletidentity",
+            kubelet,
+        );
     }
 }
 
@@ -348,7 +359,11 @@ fn power(
         },
     );
     cluster.set_state(state);
-    set(&mut cluster.body, "/properties/powerState/code", json!(code));
+    set(
+        &mut cluster.body,
+        "/properties/powerState/code",
+        json!(code),
+    );
     cluster.operation = Some(operation.id.clone());
     let pools: Vec<Resource> = agent_pool::of(world, &cluster.id).cloned().collect();
     for mut pool in pools {

@@ -15,6 +15,14 @@ mod cluster;
 
 mod agent_pool;
 
+mod storage;
+
+mod quotas;
+
+mod schedule;
+
+pub(crate) mod terms;
+
 pub(crate) mod locks;
 
 pub(crate) mod pool;

@@ -3,7 +3,7 @@
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{account, kinds, locks, roles};
+use super::{account, kinds, locks, quotas, roles, storage, terms};
 use crate::{
     call::Call,
     durations::Timing,
@@ -162,6 +162,10 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
         ("Microsoft.Authorization", "roleAssignments") if reads && call.path.is_open() => {
             Ok(roles::list(world, call))
         }
+        ("Microsoft.MarketplaceOrdering", _) => terms::answer(world, call),
+        ("Microsoft.Quota", _) => quotas::answer(world, call),
+        ("Microsoft.Storage", "checkNameAvailability") => storage::check_name(world, call),
+        ("Microsoft.PolicyInsights", _) if call.method() == Method::Post => Ok(unrestricted()),
         ("Microsoft.Authorization", "locks") if reads && call.path.is_open() => {
             Ok(locks::list(world, call))
         }
@@ -170,6 +174,17 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
             None => Err(not_served(call)),
         },
     }
+}
+
+/// What policies say of a resource that is about to be made: the sandbox has none.
+fn unrestricted() -> Answer {
+    Answer::json(
+        200,
+        json!({
+            "fieldRestrictions": [],
+            "contentEvaluationResult": {"policyEvaluations": []},
+        }),
+    )
 }
 
 fn verb(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
@@ -356,11 +371,7 @@ fn check_scope(world: &World, call: &Call<'_>) -> Result<(), ArmError> {
 }
 
 /// Whether the preconditions of a write hold, for types that have some.
-fn preconditions(
-    call: &Call<'_>,
-    kind: &Kind,
-    old: Option<&Resource>,
-) -> Result<(), ArmError> {
+fn preconditions(call: &Call<'_>, kind: &Kind, old: Option<&Resource>) -> Result<(), ArmError> {
     match kind.etag {
         ETag::None => Ok(()),
         ETag::Strong | ETag::Weak => machine::preconditions(call, old),
@@ -401,6 +412,7 @@ fn store(world: &mut World, call: &Call<'_>, kind: &Kind, written: Written) -> A
     let (status, operation) = match &kind.put {
         // A PATCH of what has no operation for it is done at once.
         Course::Long { shows: false, .. } if call.method() == Method::Patch => (200, None),
+        Course::Long { old, .. } if !new && old.takes.is_zero() => (200, None),
         Course::AtOnce { new: made, old } => (if new { *made } else { *old }, None),
         Course::Long {
             style,

@@ -1,0 +1,208 @@
+//! The terms of marketplace plans, per subscription, and whether a VM may have a plan.
+
+use model::ids::ArmId;
+use serde_json::{Value, json};
+
+use crate::{
+    call::Call,
+    error::ArmError,
+    http::{Answer, Method},
+    json::{flag, set, text},
+    routes::common::{self, not_served},
+    store::world::World,
+    text::Seeded,
+    types,
+};
+
+const KIND: &str = "Microsoft.MarketplaceOrdering/agreements";
+
+/// A plan of an offer of a publisher.
+struct Plan<'a> {
+    publisher: &'a str,
+    offer: &'a str,
+    plan: &'a str,
+}
+
+impl Plan<'_> {
+    /// Where it is kept what a subscription thinks of it.
+    fn id(&self, subscription: &str) -> Option<ArmId> {
+        format!(
+            "/subscriptions/{subscription}/providers/{KIND}/{}/offers/{}/plans/{}",
+            self.publisher, self.offer, self.plan
+        )
+        .parse()
+        .ok()
+    }
+
+    fn accepted(&self, world: &World, subscription: &str) -> bool {
+        self.id(subscription)
+            .and_then(|id| world.resource(&id))
+            .is_some_and(|kept| flag(&kept.body, "/properties/accepted") == Some(true))
+    }
+}
+
+/// Answers a request on terms.
+pub(super) fn answer(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmError> {
+    let name = |at: usize| call.path.name(at);
+    let (plan, action) = match call.path.kind().as_str() {
+        "offertypes/publishers/offers/plans/agreements" if !call.path.is_open() => {
+            let plan = Plan {
+                publisher: name(1),
+                offer: name(2),
+                plan: name(3),
+            };
+            (plan, "")
+        }
+        "agreements" if call.method() == Method::Get && call.path.is_open() => {
+            return Ok(list(world, call));
+        }
+        kind => {
+            let action = kind.strip_prefix("agreements/offers/plans").unwrap_or("?");
+            let action = match action {
+                "" if !call.path.is_open() => "",
+                "/sign" => "sign",
+                "/cancel" => "cancel",
+                _ => return Err(not_served(call)),
+            };
+            let plan = Plan {
+                publisher: name(0),
+                offer: name(1),
+                plan: name(2),
+            };
+            (plan, action)
+        }
+    };
+    match (call.method(), action) {
+        (Method::Get, "") => {}
+        (Method::Put, "") => {
+            let row = types::named(
+                "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements",
+            )
+            .ok_or_else(|| not_served(call))?;
+            let given = call.body(row)?;
+            let accepted = flag(&given, "/properties/accepted").unwrap_or(false);
+            keep(world, call, &plan, accepted);
+        }
+        (Method::Post, "sign") => keep(world, call, &plan, true),
+        (Method::Post, "cancel") => keep(world, call, &plan, false),
+        _ => return Err(not_served(call)),
+    }
+    Ok(Answer::json(200, show(world, call, &plan)))
+}
+
+fn list(world: &World, call: &Call<'_>) -> Answer {
+    let value: Vec<Value> = world
+        .of_kind(call.subscription(), KIND, None)
+        .map(|kept| {
+            let of = |member: &str| text(&kept.body, &format!("/properties/{member}"));
+            let plan = Plan {
+                publisher: of("publisher").unwrap_or_default(),
+                offer: of("product").unwrap_or_default(),
+                plan: of("plan").unwrap_or_default(),
+            };
+            show(world, call, &plan)
+        })
+        .collect();
+    Answer::json(200, json!(value))
+}
+
+fn keep(world: &mut World, call: &Call<'_>, plan: &Plan<'_>, accepted: bool) {
+    let (Some(id), Some(row)) = (plan.id(call.subscription()), types::named(KIND)) else {
+        return;
+    };
+    let body = json!({"properties": {
+        "publisher": plan.publisher, "product": plan.offer, "plan": plan.plan,
+        "accepted": accepted,
+    }});
+    let kept = common::new(world, id, row, "", body);
+    world.put_resource(kept);
+}
+
+/// The terms of a plan. The links lead nowhere; the texts behind real ones are not known here.
+fn show(world: &World, call: &Call<'_>, plan: &Plan<'_>) -> Value {
+    let Plan {
+        publisher,
+        offer,
+        plan: name,
+    } = plan;
+    let words = format!("{publisher} {offer} {name}").to_lowercase();
+    let mut stream = Seeded::of_text(call.setup.seed, &words);
+    let caller = Seeded::of_text(call.setup.seed, "caller").guid();
+    let now = world.now().precise();
+    // Recorded: the answer to a PUT has the type where the kind of offer should stand.
+    let kind = if call.setup.quirks && call.method() == Method::Put {
+        "Microsoft.MarketplaceOrdering/offertypes"
+    } else {
+        "VirtualMachine"
+    };
+    let link = |what: &str| {
+        format!("https://sandbox.example/{what}/{publisher}/{offer}/{name}").to_lowercase()
+    };
+    let mut shown = json!({
+        "id": format!(
+            "/subscriptions/{}/providers/Microsoft.MarketplaceOrdering/offerTypes/{kind}/publishers/{publisher}/offers/{offer}/plans/{name}/agreements/current",
+            call.subscription()
+        ),
+        "name": name,
+        "type": "Microsoft.MarketplaceOrdering/offertypes",
+        "properties": {
+            "publisher": publisher,
+            "product": offer,
+            "plan": name,
+            "licenseTextLink": link("license"),
+            "privacyPolicyLink": link("privacy"),
+            "marketplaceTermsLink": link("terms"),
+            "retrieveDatetime": now,
+            "signature": stream.letters(102).to_uppercase(),
+            "accepted": plan.accepted(world, call.subscription()),
+        },
+    });
+    for member in ["created", "lastModified"] {
+        for (end, value) in [
+            ("By", &caller),
+            ("ByType", &"ManagedIdentity".to_owned()),
+            ("At", &now),
+        ] {
+            set(
+                &mut shown,
+                &format!("/systemData/{member}{end}"),
+                json!(value),
+            );
+        }
+    }
+    shown
+}
+
+/// Refuses a VM with a plan whose terms the subscription has not accepted.
+pub(crate) fn check(world: &World, call: &Call<'_>, body: &Value) -> Result<(), ArmError> {
+    let Some(given) = body.get("plan").filter(|plan| plan.is_object()) else {
+        return Ok(());
+    };
+    let of = |member: &str| text(given, &format!("/{member}")).unwrap_or_default();
+    let plan = Plan {
+        publisher: of("publisher"),
+        offer: of("product"),
+        plan: of("name"),
+    };
+    let subscription = call.subscription();
+    if plan.accepted(world, subscription) {
+        return Ok(());
+    }
+    let correlation = Seeded::of_text(call.setup.seed, &call.now.precise()).guid();
+    Err(ArmError::new(
+        400,
+        "ResourcePurchaseValidationFailed",
+        format!(
+            "User failed validation to purchase resources. Error message: 'You have not accepted \
+             the legal terms on this subscription: '{subscription}' for this plan. Before the \
+             subscription can be used, you need to accept the legal terms of the image. To read \
+             and accept legal terms, use the Azure CLI commands described at \
+             https://go.microsoft.com/fwlink/?linkid=2110637 or the PowerShell commands available \
+             at https://go.microsoft.com/fwlink/?linkid=862451. Alternatively, deploying via the \
+             Azure portal provides a UI experience for reading and accepting the legal terms. \
+             Offer details: publisher='{}' offer = '{}', sku = '{}', Correlation Id: \
+             '{correlation}'.'",
+            plan.publisher, plan.offer, plan.plan
+        ),
+    ))
+}

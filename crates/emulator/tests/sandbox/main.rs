@@ -12,6 +12,10 @@ mod service_recordings;
 
 mod services;
 
+mod batch;
+
+mod clusters;
+
 mod compute_world;
 
 mod compute_samples;

@@ -99,6 +99,13 @@ async fn roles_are_assigned_once_and_listed_by_scope() {
     let deleted = rig.delete(&assignment(&scope, one)).await.expect(200);
     assert_eq!(deleted.text("/name"), one);
     rig.delete(&assignment(&scope, one)).await.expect(204);
+}
+
+#[tokio::test]
+async fn roles_and_permissions_are_read() {
+    let rig = Rig::new().await;
+    rig.group("rg").await;
+    let scope = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/rg");
     let roles = everywhere(
         "Microsoft.Authorization",
         "roleDefinitions?$filter=roleName%20eq%20'Contributor'",

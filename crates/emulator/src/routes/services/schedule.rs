@@ -12,6 +12,10 @@ use crate::{
 };
 
 /// The body of a schedule.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of types wants this form"
+)]
 pub(super) fn build(world: &mut World, _: &Call<'_>, draft: &mut Draft) -> Result<Value, ArmError> {
     let mut body = json!({"properties": draft.given.get("properties")});
     let kept = |member: &str| draft.kept(&format!("/properties/{member}"));

@@ -96,6 +96,10 @@ impl Draft {
 }
 
 /// Keeps a body as it was given.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of types wants this form"
+)]
 pub(super) fn as_given(_: &mut World, _: &Call<'_>, draft: &mut Draft) -> Result<Value, ArmError> {
     Ok(draft.given.clone())
 }
@@ -110,6 +114,10 @@ pub(super) fn missing(_: &Call<'_>, id: &ArmId) -> ArmError {
     ArmError::new(404, "NotFound", format!("Resource '{id}' was not found."))
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of types wants this form"
+)]
 pub(super) fn always_free(_: &World, _: &Resource) -> Result<(), ArmError> {
     Ok(())
 }

@@ -17,13 +17,13 @@ use crate::{
 const KIND: &str = "Microsoft.MarketplaceOrdering/agreements";
 
 /// A plan of an offer of a publisher.
-struct Plan<'a> {
+struct Offered<'a> {
     publisher: &'a str,
     offer: &'a str,
     plan: &'a str,
 }
 
-impl Plan<'_> {
+impl Offered<'_> {
     /// Where it is kept what a subscription thinks of it.
     fn id(&self, subscription: &str) -> Option<ArmId> {
         format!(
@@ -46,7 +46,7 @@ pub(super) fn answer(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmEr
     let name = |at: usize| call.path.name(at);
     let (plan, action) = match call.path.kind().as_str() {
         "offertypes/publishers/offers/plans/agreements" if !call.path.is_open() => {
-            let plan = Plan {
+            let plan = Offered {
                 publisher: name(1),
                 offer: name(2),
                 plan: name(3),
@@ -64,7 +64,7 @@ pub(super) fn answer(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmEr
                 "/cancel" => "cancel",
                 _ => return Err(not_served(call)),
             };
-            let plan = Plan {
+            let plan = Offered {
                 publisher: name(0),
                 offer: name(1),
                 plan: name(2),
@@ -95,7 +95,7 @@ fn list(world: &World, call: &Call<'_>) -> Answer {
         .of_kind(call.subscription(), KIND, None)
         .map(|kept| {
             let of = |member: &str| text(&kept.body, &format!("/properties/{member}"));
-            let plan = Plan {
+            let plan = Offered {
                 publisher: of("publisher").unwrap_or_default(),
                 offer: of("product").unwrap_or_default(),
                 plan: of("plan").unwrap_or_default(),
@@ -106,7 +106,7 @@ fn list(world: &World, call: &Call<'_>) -> Answer {
     Answer::json(200, json!(value))
 }
 
-fn keep(world: &mut World, call: &Call<'_>, plan: &Plan<'_>, accepted: bool) {
+fn keep(world: &mut World, call: &Call<'_>, plan: &Offered<'_>, accepted: bool) {
     let (Some(id), Some(row)) = (plan.id(call.subscription()), types::named(KIND)) else {
         return;
     };
@@ -119,8 +119,8 @@ fn keep(world: &mut World, call: &Call<'_>, plan: &Plan<'_>, accepted: bool) {
 }
 
 /// The terms of a plan. The links lead nowhere; the texts behind real ones are not known here.
-fn show(world: &World, call: &Call<'_>, plan: &Plan<'_>) -> Value {
-    let Plan {
+fn show(world: &World, call: &Call<'_>, plan: &Offered<'_>) -> Value {
+    let Offered {
         publisher,
         offer,
         plan: name,
@@ -179,7 +179,7 @@ pub(crate) fn check(world: &World, call: &Call<'_>, body: &Value) -> Result<(), 
         return Ok(());
     };
     let of = |member: &str| text(given, &format!("/{member}")).unwrap_or_default();
-    let plan = Plan {
+    let plan = Offered {
         publisher: of("publisher"),
         offer: of("product"),
         plan: of("name"),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::serve::{Course, Draft, ETag, Kind, existing, shown, tag};
 use crate::{
     call::Call,
+    durations::{AT_ONCE, Timing},
     error::ArmError,
     gateway,
     http::{Answer, Method},
@@ -16,7 +17,7 @@ use crate::{
         compute::machine,
     },
     store::{
-        entry::{Resource, Work, resource_key},
+        entry::{Operation, Resource, Style, Work, resource_key},
         world::World,
     },
     types::Type,
@@ -154,69 +155,82 @@ fn store(world: &mut World, call: &Call<'_>, kind: &Kind, written: Written) -> A
         state,
     } = written;
     let id = resource.id.clone();
-    let after = |world: &World, status: u16| {
-        world.resource(&id).map_or_else(
-            || Answer::empty(status),
-            |kept| shown(world, call, status, kept),
-        )
+    let begun = match &kind.put {
+        Course::AtOnce { .. } => None,
+        // A PATCH of what has no operation for it is done at once, and so is a PUT without one.
+        Course::Long { shows: false, .. } if call.method() == Method::Patch => None,
+        Course::Long { old, .. } if !new && old.takes.is_zero() => None,
+        Course::Long { .. } => Some(begin(world, call, kind, &mut resource, (new, state))),
     };
-    let (status, operation) = match &kind.put {
-        // A PATCH of what has no operation for it is done at once.
-        Course::Long { shows: false, .. } if call.method() == Method::Patch => (200, None),
-        Course::Long { old, .. } if !new && old.takes.is_zero() => (200, None),
-        Course::AtOnce { new: made, old } => (if new { *made } else { *old }, None),
+    world.put_resource(resource);
+    for mut child in below {
+        child.operation = match &begun {
+            Some((operation, _)) => Some(operation.id.clone()),
+            None => child.operation,
+        };
+        if kind.etag != ETag::None {
+            child.etag = tag(world);
+        }
+        world.put_resource(child);
+    }
+    let status = match &kind.put {
+        Course::AtOnce { new: made, .. } if new => *made,
+        Course::AtOnce { old, .. } => *old,
+        Course::Long { .. } if new => 201,
+        Course::Long { .. } => 200,
+    };
+    let answer = world.resource(&id).map_or_else(
+        || Answer::empty(status),
+        |kept| shown(world, call, status, kept),
+    );
+    let Some((operation, timing)) = begun else {
+        if kind.locates && status == 201 {
+            let path = text_of(&answer, "/id");
+            return answer.with_header("Location", path);
+        }
+        return answer;
+    };
+    let (answer, twin) = if matches!(kind.put, Course::Long { shows: true, .. }) {
+        (answer, Twin::No)
+    } else {
+        (Answer::empty(202), Twin::Yes)
+    };
+    lro::announce(answer, call, &operation, twin, timing.retry_after)
+}
+
+/// Begins the operation of a write and notes it at the resource.
+fn begin(
+    world: &mut World,
+    call: &Call<'_>,
+    kind: &Kind,
+    resource: &mut Resource,
+    (new, state): (bool, &str),
+) -> (Operation, Timing) {
+    let (style, timing, first) = match &kind.put {
         Course::Long {
             style,
             new: making,
             old: changing,
             state: first,
             ..
-        } => {
-            let timing = if new { *making } else { *changing };
-            let operation = lro::begin(
-                world,
-                call,
-                &Plan {
-                    target: &id,
-                    location: &resource.location,
-                    style: *style,
-                    work: Work::Settle,
-                    title: "PutOperation",
-                    timing,
-                },
-            );
-            resource.set_state(if new { first } else { state });
-            resource.operation = Some(operation.id.clone());
-            (if new { 201 } else { 200 }, Some((operation, timing)))
-        }
+        } => (*style, if new { *making } else { *changing }, *first),
+        Course::AtOnce { .. } => (Style::Hidden, AT_ONCE, state),
     };
-    let operation_id = operation
-        .as_ref()
-        .map(|(operation, _)| operation.id.clone());
-    world.put_resource(resource);
-    for mut child in below {
-        child.operation = operation_id.clone().or(child.operation);
-        if kind.etag != ETag::None {
-            child.etag = tag(world);
-        }
-        world.put_resource(child);
-    }
-    let Some((operation, timing)) = operation else {
-        let answer = after(world, status);
-        return if kind.locates && status == 201 {
-            let path = text_of(&answer, "/id");
-            answer.with_header("Location", path)
-        } else {
-            answer
-        };
-    };
-    let shows = matches!(kind.put, Course::Long { shows: true, .. });
-    let (answer, twin) = if shows {
-        (after(world, status), Twin::No)
-    } else {
-        (Answer::empty(202), Twin::Yes)
-    };
-    lro::announce(answer, call, &operation, twin, timing.retry_after)
+    let operation = lro::begin(
+        world,
+        call,
+        &Plan {
+            target: &resource.id,
+            location: &resource.location,
+            style,
+            work: Work::Settle,
+            title: if new { "create" } else { "update" },
+            timing,
+        },
+    );
+    resource.set_state(if new { first } else { state });
+    resource.operation = Some(operation.id.clone());
+    (operation, timing)
 }
 
 fn text_of(answer: &Answer, pointer: &str) -> String {
@@ -258,7 +272,7 @@ pub(super) fn delete(
                     location: &resource.location,
                     style: *style,
                     work: Work::Delete,
-                    title: "DeleteOperation",
+                    title: "delete",
                     timing: *timing,
                 },
             );

@@ -323,8 +323,15 @@ async fn a_plan_needs_its_terms_accepted() {
     let terms = |rest: &str| everywhere("Microsoft.MarketplaceOrdering", rest, "2021-01-01");
     let sign = terms("agreements/shop/offers/offer/plans/plan/sign");
     let signed = rig.post(&sign).await.expect(200);
+    assert_eq!(signed.text("/properties/state"), "Active");
+    let shown = rig
+        .get(&terms(
+            "offerTypes/virtualmachine/publishers/shop/offers/offer/plans/plan/agreements/current",
+        ))
+        .await
+        .expect(200);
     assert_eq!(
-        signed.body.pointer("/properties/accepted"),
+        shown.body.pointer("/properties/accepted"),
         Some(&json!(true))
     );
     rig.put(&vm("vm"), planned.clone()).await.expect(201);

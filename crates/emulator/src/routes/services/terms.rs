@@ -9,7 +9,7 @@ use crate::{
     http::{Answer, Method},
     json::{flag, set, text},
     routes::common::{self, not_served},
-    store::world::World,
+    store::{entry::Resource, world::World},
     text::Seeded,
     types,
 };
@@ -41,69 +41,94 @@ impl Offered<'_> {
     }
 }
 
-/// Answers a request on terms.
+/// Answers a request on terms: in the newer form below `offerTypes`, in the older one below
+/// `agreements`.
 pub(super) fn answer(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmError> {
     let name = |at: usize| call.path.name(at);
-    let (plan, action) = match call.path.kind().as_str() {
-        "offertypes/publishers/offers/plans/agreements" if !call.path.is_open() => {
-            let plan = Offered {
-                publisher: name(1),
-                offer: name(2),
-                plan: name(3),
-            };
-            (plan, "")
-        }
-        "agreements" if call.method() == Method::Get && call.path.is_open() => {
-            return Ok(list(world, call));
-        }
-        kind => {
-            let action = kind.strip_prefix("agreements/offers/plans").unwrap_or("?");
-            let action = match action {
-                "" if !call.path.is_open() => "",
-                "/sign" => "sign",
-                "/cancel" => "cancel",
-                _ => return Err(not_served(call)),
-            };
-            let plan = Offered {
-                publisher: name(0),
-                offer: name(1),
-                plan: name(2),
-            };
-            (plan, action)
-        }
+    let kind = call.path.kind();
+    let open = call.path.is_open();
+    if kind == "offertypes/publishers/offers/plans/agreements" && !open {
+        let plan = Offered {
+            publisher: name(1),
+            offer: name(2),
+            plan: name(3),
+        };
+        return current(world, call, &plan);
+    }
+    if kind == "agreements" && open && call.method() == Method::Get {
+        return Ok(list(world, call));
+    }
+    let plan = Offered {
+        publisher: name(0),
+        offer: name(1),
+        plan: name(2),
     };
+    let action = kind.strip_prefix("agreements/offers/plans");
     match (call.method(), action) {
-        (Method::Get, "") => {}
-        (Method::Put, "") => {
-            let row = types::named(
-                "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements",
-            )
-            .ok_or_else(|| not_served(call))?;
-            let given = call.body(row)?;
-            let accepted = flag(&given, "/properties/accepted").unwrap_or(false);
-            keep(world, call, &plan, accepted);
-        }
-        (Method::Post, "sign") => keep(world, call, &plan, true),
-        (Method::Post, "cancel") => keep(world, call, &plan, false),
+        (Method::Get, Some("")) if !open => {}
+        (Method::Post, Some("/sign")) => keep(world, call, &plan, true),
+        (Method::Post, Some("/cancel")) => keep(world, call, &plan, false),
         _ => return Err(not_served(call)),
     }
-    Ok(Answer::json(200, show(world, call, &plan)))
+    plan.id(call.subscription())
+        .and_then(|id| world.resource(&id))
+        .map(|kept| Answer::json(200, older(kept)))
+        .ok_or_else(|| {
+            ArmError::new(
+                404,
+                "NotFound",
+                "The subscription has no agreement for this plan.",
+            )
+        })
+}
+
+fn current(world: &mut World, call: &Call<'_>, plan: &Offered<'_>) -> Result<Answer, ArmError> {
+    match call.method() {
+        Method::Get => {}
+        Method::Put => {
+            let row = types::named(
+                "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements",
+            );
+            let given = call.body(row.ok_or_else(|| not_served(call))?)?;
+            let accepted = flag(&given, "/properties/accepted").unwrap_or(false);
+            keep(world, call, plan, accepted);
+        }
+        Method::Head | Method::Patch | Method::Post | Method::Delete | Method::Other => {
+            return Err(not_served(call));
+        }
+    }
+    Ok(Answer::json(200, show(world, call, plan)))
 }
 
 fn list(world: &World, call: &Call<'_>) -> Answer {
     let value: Vec<Value> = world
         .of_kind(call.subscription(), KIND, None)
-        .map(|kept| {
-            let of = |member: &str| text(&kept.body, &format!("/properties/{member}"));
-            let plan = Offered {
-                publisher: of("publisher").unwrap_or_default(),
-                offer: of("product").unwrap_or_default(),
-                plan: of("plan").unwrap_or_default(),
-            };
-            show(world, call, &plan)
-        })
+        .map(older)
         .collect();
-    Answer::json(200, json!(value))
+    Answer::json(200, json!({"value": value}))
+}
+
+/// An agreement in the older form.
+fn older(kept: &Resource) -> Value {
+    let accepted = flag(&kept.body, "/properties/accepted") == Some(true);
+    let (state, day) = if accepted {
+        ("Active", "signDate")
+    } else {
+        ("Canceled", "cancelDate")
+    };
+    let mut shown = json!({
+        "id": kept.id.as_str(),
+        "name": kept.name(),
+        "type": KIND,
+        "properties": {
+            "publisher": text(&kept.body, "/properties/publisher"),
+            "offer": text(&kept.body, "/properties/product"),
+            "state": state,
+        },
+    });
+    let changed = kept.changed.precise();
+    set(&mut shown, &format!("/properties/{day}"), json!(changed));
+    shown
 }
 
 fn keep(world: &mut World, call: &Call<'_>, plan: &Offered<'_>, accepted: bool) {

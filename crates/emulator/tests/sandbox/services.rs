@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     recordings::path,
     rig::{Rig, SUBSCRIPTION, compute, everywhere, id, machine, network, set, vm},
+    scale_sets::uniform,
 };
 
 fn identity(name: &str) -> String {
@@ -191,6 +192,30 @@ async fn interfaces_are_in_pools_of_balancers() {
     rig.delete(&balancer).await.expect(202);
     rig.pass(10);
     rig.get(&balancer).await.expect(404);
+}
+
+#[tokio::test]
+async fn a_scale_set_is_behind_a_balancer_that_stays() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    let balancer = network("loadBalancers/front");
+    let body = json!({"location": "eastus", "sku": {"name": "Standard"}, "properties": {
+        "frontendIPConfigurations": [{"name": "in", "properties": {"subnet": {"id": subnet}}}],
+        "backendAddressPools": [{"name": "nodes"}],
+    }});
+    let made = rig.put(&balancer, body).await.expect(201);
+    let pool = made.text("/properties/backendAddressPools/0/id").to_owned();
+    let place = "/properties/virtualMachineProfile/networkProfile/networkInterfaceConfigurations/0\
+                 /properties/ipConfigurations/0/properties/loadBalancerBackendAddressPools";
+    let mut set_of = uniform("Standard_D4s_v5", &subnet, 1);
+    set(&mut set_of, place, json!([{"id": format!("{pool}s")}]));
+    let path = compute("virtualMachineScaleSets/nodes");
+    let wrong = rig.put(&path, set_of.clone()).await.expect(400);
+    assert_eq!(wrong.code(), "InvalidResourceReference");
+    set(&mut set_of, place, json!([{"id": pool}]));
+    rig.put(&path, set_of).await.expect(201);
+    let kept = rig.delete(&balancer).await.expect(400);
+    assert_eq!(kept.code(), "LoadBalancerInUseByVirtualMachineScaleSet");
 }
 
 #[tokio::test]

@@ -48,7 +48,8 @@ pub(crate) fn finish(world: &mut World, operation: Operation) {
 fn succeed(world: &mut World, operation: &mut Operation) {
     let target = operation.target.clone();
     match operation.work {
-        Work::Nothing => {}
+        // Deployments are done by their provider, which needs more than the world.
+        Work::Nothing | Work::Deploy => {}
         Work::Settle => settle(world, operation, "Succeeded"),
         Work::CreateMachine | Work::Start => {
             machine(world, &target, "Succeeded", Some(Power::Running), 1);
@@ -119,7 +120,7 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 world.put(Entry::Group(group));
             }
         }
-        Work::Nothing | Work::Evict | Work::Register | Work::Unregister => {}
+        Work::Nothing | Work::Evict | Work::Register | Work::Unregister | Work::Deploy => {}
     }
     world.change(&target, |resource| {
         if let Some(machine) = &mut resource.hidden.machine {

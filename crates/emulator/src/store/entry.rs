@@ -6,6 +6,7 @@ use model::ids::ArmId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::deployment::Deployment;
 use crate::clock::{Instant, Speed};
 
 /// One thing of a world, under its key.
@@ -230,6 +231,8 @@ pub(crate) struct Hidden {
     /// A network interface kept for the VM whose creation failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserved: Option<Reservation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deployment: Option<Box<Deployment>>,
 }
 
 /// The run-time side of a VM.
@@ -406,6 +409,8 @@ pub(crate) enum Work {
     Register,
     /// A namespace is not registered any more.
     Unregister,
+    /// A deployment goes on with its resources; it is due again until all of them are done.
+    Deploy,
 }
 
 /// What was deleted a moment ago: its provider still answers for it.

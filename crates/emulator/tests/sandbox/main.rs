@@ -19,12 +19,14 @@ mod disks;
 mod machines;
 
 mod changes;
+mod deployments;
 
 mod limits;
 
 mod faults;
 
 mod throttling;
+mod tls;
 
 mod identity;
 

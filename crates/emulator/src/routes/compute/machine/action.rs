@@ -97,7 +97,8 @@ pub(crate) fn post(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmErro
         | Work::Delete
         | Work::DeleteGroup
         | Work::Register
-        | Work::Unregister => false,
+        | Work::Unregister
+        | Work::Deploy => false,
     };
     let work = if done {
         Work::UpdateMachine

@@ -15,6 +15,7 @@ import sys
 SOURCE = "Azure/azure-rest-api-specs@7dfd17073198 (2024-11-05), MIT"
 COMPUTE = "compute/resource-manager/Microsoft.Compute/ComputeRP/stable/2024-07-01/"
 DISK = "compute/resource-manager/Microsoft.Compute/DiskRP/stable/2024-03-02/"
+GALLERY = "compute/resource-manager/Microsoft.Compute/GalleryRP/stable/2023-07-03/"
 NETWORK = "network/resource-manager/Microsoft.Network/stable/2024-03-01/"
 RESOURCES = "resources/resource-manager/Microsoft.Resources/stable/2024-07-01/"
 
@@ -34,6 +35,76 @@ BODIES = {
         "2024-07-01",
         (COMPUTE + "sshPublicKey.json", "SshPublicKeyResource"),
         (COMPUTE + "sshPublicKey.json", "SshPublicKeyUpdateResource"),
+    ),
+    "Microsoft.Compute/virtualMachineScaleSets": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSet"),
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetUpdate"),
+    ),
+    "Microsoft.Compute/virtualMachineScaleSets/virtualMachines": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetVM"),
+        None,
+    ),
+    "Microsoft.Compute/virtualMachineScaleSets/extensions": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetExtension"),
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetExtensionUpdate"),
+    ),
+    "Microsoft.Compute/virtualMachines/extensions": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachine.json", "VirtualMachineExtension"),
+        (COMPUTE + "virtualMachine.json", "VirtualMachineExtensionUpdate"),
+    ),
+    "Microsoft.Compute/virtualMachines/runCommands": (
+        "2024-07-01",
+        (COMPUTE + "runCommand.json", "VirtualMachineRunCommand"),
+        (COMPUTE + "runCommand.json", "VirtualMachineRunCommandUpdate"),
+    ),
+    "Microsoft.Compute/availabilitySets": (
+        "2024-07-01",
+        (COMPUTE + "availabilitySet.json", "AvailabilitySet"),
+        (COMPUTE + "availabilitySet.json", "AvailabilitySetUpdate"),
+    ),
+    "Microsoft.Compute/proximityPlacementGroups": (
+        "2024-07-01",
+        (COMPUTE + "proximityPlacementGroup.json", "ProximityPlacementGroup"),
+        (COMPUTE + "proximityPlacementGroup.json", "ProximityPlacementGroupUpdate"),
+    ),
+    "Microsoft.Compute/capacityReservationGroups": (
+        "2024-07-01",
+        (COMPUTE + "capacityReservation.json", "CapacityReservationGroup"),
+        (COMPUTE + "capacityReservation.json", "CapacityReservationGroupUpdate"),
+    ),
+    "Microsoft.Compute/capacityReservationGroups/capacityReservations": (
+        "2024-07-01",
+        (COMPUTE + "capacityReservation.json", "CapacityReservation"),
+        (COMPUTE + "capacityReservation.json", "CapacityReservationUpdate"),
+    ),
+    "Microsoft.Compute/images": (
+        "2024-07-01",
+        (COMPUTE + "image.json", "Image"),
+        (COMPUTE + "image.json", "ImageUpdate"),
+    ),
+    "Microsoft.Compute/snapshots": (
+        "2024-03-02",
+        (DISK + "snapshot.json", "Snapshot"),
+        (DISK + "snapshot.json", "SnapshotUpdate"),
+    ),
+    "Microsoft.Compute/galleries": (
+        "2023-07-03",
+        (GALLERY + "gallery.json", "Gallery"),
+        (GALLERY + "gallery.json", "GalleryUpdate"),
+    ),
+    "Microsoft.Compute/galleries/images": (
+        "2023-07-03",
+        (GALLERY + "gallery.json", "GalleryImage"),
+        (GALLERY + "gallery.json", "GalleryImageUpdate"),
+    ),
+    "Microsoft.Compute/galleries/images/versions": (
+        "2023-07-03",
+        (GALLERY + "gallery.json", "GalleryImageVersion"),
+        (GALLERY + "gallery.json", "GalleryImageVersionUpdate"),
     ),
     "Microsoft.Network/virtualNetworks": (
         "2024-03-01",

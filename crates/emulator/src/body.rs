@@ -281,7 +281,10 @@ impl Walk<'_> {
 fn parameter(kind: &str) -> &str {
     match kind {
         "virtualMachines" => "vm",
+        "virtualMachineScaleSets" => "vmScaleSet",
+        "virtualMachineScaleSets/virtualMachines" => "parameters",
         "disks" => "disk",
+        "snapshots" => "snapshot",
         other => other,
     }
 }

@@ -396,12 +396,36 @@ fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
     let makes = matches!(call.method(), Method::Put | Method::Delete) && !call.path.is_open();
     if makes
         || world.resource(&id).is_some()
-        || id.parent().is_some()
+        || (id.parent().is_some() && !row.tracked)
         || world.tombstone(&id, call.now).is_some()
     {
         return Ok(());
     }
-    Err(not_found(&row.name(), id.name(), call.group()))
+    Err(not_found_id(&id, call.group()))
+}
+
+/// The refusal of ARM for a resource that is not there; a child is named behind its parents.
+fn not_found_id(id: &model::ids::ArmId, group: &str) -> ArmError {
+    let Some(parent) = id.parent() else {
+        return not_found(&id.resource_type(), id.name(), group);
+    };
+    let kind = id.resource_type();
+    let last = kind.rsplit('/').next().unwrap_or_default();
+    let above = match parent.parent() {
+        Some(grandparent) => format!(
+            "{}/{}/{}/{}",
+            grandparent.resource_type(),
+            grandparent.name(),
+            parent
+                .resource_type()
+                .rsplit('/')
+                .next()
+                .unwrap_or_default(),
+            parent.name()
+        ),
+        None => format!("{}/{}", parent.resource_type(), parent.name()),
+    };
+    not_found(&format!("{above}/{last}"), id.name(), group)
 }
 
 /// The answer of a provider for what it has just deleted.
@@ -412,8 +436,12 @@ fn buried(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
         .filter(|id| world.tombstone(id, call.now).is_some());
     match grave {
         None => Ok(()),
-        Some(id) => Err(if row.path == "disks" {
-            ArmError::new(404, "NotFound", format!("Disk {} is not found.", id.name()))
+        Some(id) => Err(if let Some(kind) = disk_kind(row) {
+            ArmError::new(
+                404,
+                "NotFound",
+                format!("{kind} {} is not found.", id.name()),
+            )
         } else {
             ArmError::new(
                 404,
@@ -421,6 +449,15 @@ fn buried(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
                 "The entity was not found in this Azure location.",
             )
         }),
+    }
+}
+
+/// What the provider of disks calls a resource of its.
+fn disk_kind(row: &Type) -> Option<&'static str> {
+    match row.path {
+        "disks" => Some("Disk"),
+        "snapshots" => Some("Snapshot"),
+        _ => None,
     }
 }
 
@@ -447,9 +484,15 @@ fn count(
     match row.namespace {
         "Microsoft.Compute" => {
             let mut kind = call.path.kind();
-            let action = ["instanceview", "vmsizes"]
-                .iter()
-                .any(|view| kind.ends_with(view));
+            let action = [
+                "instanceview",
+                "vmsizes",
+                "/skus",
+                "osupgradehistory",
+                "networkinterfaces",
+            ]
+            .iter()
+            .any(|view| kind.ends_with(view));
             if call.path.is_open() && reads && (!action || row.path.starts_with("locations")) {
                 kind.push_str(" list");
             }

@@ -49,6 +49,7 @@ pub(crate) fn begin(world: &mut World, call: &Call<'_>, plan: &Plan<'_>) -> Oper
         failure: call.failure.clone(),
         old_size: None,
         output: None,
+        instances: Vec::new(),
     };
     world.put(Entry::Operation(Box::new(operation.clone())));
     operation
@@ -132,6 +133,10 @@ fn url(call: &Call<'_>, operation: &Operation, page: Page) -> String {
             "{base}/providers/Microsoft.Compute/locations/{location}/operations/{id}?p={}{monitor}&api-version={version}",
             Seeded::of_text(call.setup.seed, subscription).guid()
         ),
+        Style::Gallery => format!(
+            "{base}/providers/Microsoft.Compute/locations/{location}/capsOperations/{id}?p={}{monitor}&api-version={version}",
+            Seeded::of_text(call.setup.seed, subscription).guid()
+        ),
         Style::Disk => format!(
             "{base}/providers/Microsoft.Compute/locations/{location}/DiskOperations/{id}?p={}{monitor}&api-version={version}",
             Seeded::of_text(call.setup.seed, subscription).guid()
@@ -195,14 +200,20 @@ pub(crate) fn poll(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
         ));
     };
     match operation.style {
-        Style::Compute | Style::Disk => Ok(poll_compute(call, operation)),
+        Style::Compute | Style::Disk | Style::Gallery => Ok(poll_compute(call, operation)),
         Style::Network | Style::Hidden | Style::Group => Ok(poll_network(call, operation)),
     }
 }
 
 fn poll_compute(call: &Call<'_>, operation: &Operation) -> Answer {
     // Recorded: 35 s (sometimes 4 or 30) between polls of a VM's creation, 30 s of its deletion.
-    let between = if operation.work == Work::CreateMachine {
+    let between = if operation.title.ends_with("VMScaleSet") {
+        Some(match operation.title.as_str() {
+            "CreateVMScaleSet" => 61,
+            "UpdateVMScaleSet" => 37,
+            _ => 10,
+        })
+    } else if operation.work == Work::CreateMachine {
         Some(35)
     } else if operation.work == Work::Delete && operation.style == Style::Compute {
         Some(30)
@@ -213,7 +224,12 @@ fn poll_compute(call: &Call<'_>, operation: &Operation) -> Answer {
         return match &operation.state {
             State::Running => running(call, Answer::empty(202), between)
                 .with_header("Location", url(call, operation, Page::Result)),
-            State::Succeeded => Answer::empty(200),
+            State::Succeeded => match &operation.output {
+                Some(output) if operation.style == Style::Compute => {
+                    Answer::json(200, output.clone())
+                }
+                Some(_) | None => Answer::empty(200),
+            },
             State::Failed { code, message } => ArmError::new(409, code, message.as_str()).into(),
         };
     }

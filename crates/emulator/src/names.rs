@@ -19,6 +19,12 @@ pub(crate) enum Letters {
     Machine,
     /// Letters, digits, `_` and `-`.
     Disk,
+    /// Letters, digits, `.` and `_`; a letter or digit at both ends.
+    Gallery,
+    /// The same with `-`.
+    GalleryImage,
+    /// Three numbers of 32 bits: `1.0.0`.
+    Version,
     /// Starts with a letter or digit, ends with one or with `_`; `.`, `_` and `-` between.
     Network,
 }
@@ -40,7 +46,11 @@ impl NameRule {
                      cannot end with a period."
                 ),
             ),
-            Letters::Machine | Letters::Disk => ArmError::invalid_parameter(
+            Letters::Machine
+            | Letters::Disk
+            | Letters::Gallery
+            | Letters::GalleryImage
+            | Letters::Version => ArmError::invalid_parameter(
                 "resourceName",
                 format!(
                     "The entity name 'resourceName' is invalid according to its validation rule: \
@@ -76,6 +86,18 @@ impl NameRule {
                     && last.is_some_and(|c| c.is_alphanumeric() || c == '_')
             }
             Letters::Disk => all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)),
+            Letters::Gallery | Letters::GalleryImage => {
+                all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+                    && (self.letters == Letters::GalleryImage || !name.contains('-'))
+                    && first.is_some_and(|c| c.is_ascii_alphanumeric())
+                    && last.is_some_and(|c| c.is_ascii_alphanumeric())
+            }
+            Letters::Version => {
+                name.split('.').count() == 3
+                    && name
+                        .split('.')
+                        .all(|part| part.parse::<u32>().is_ok() && !part.starts_with('+'))
+            }
             Letters::Network => {
                 all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
                     && first.is_some_and(|c| c.is_ascii_alphanumeric())
@@ -93,6 +115,11 @@ impl Letters {
                 "letters, digits, '.', '_' and '-', none of the latter at the start and no '.' or '-' at the end"
             }
             Self::Disk => "letters, digits, '_' and '-'",
+            Self::Gallery => "letters, digits, '.' and '_', a letter or digit at both ends",
+            Self::GalleryImage => {
+                "letters, digits, '.', '_' and '-', a letter or digit at both ends"
+            }
+            Self::Version => "three numbers of 32 bits with periods between",
             Self::Network => "letters, digits, '.', '_' and '-'",
         }
     }
@@ -120,6 +147,13 @@ mod tests {
             (rule(1, 64, Letters::Machine), "vm-", false),
             (rule(1, 80, Letters::Disk), "a-b_c", true),
             (rule(1, 80, Letters::Disk), "a.b", false),
+            (rule(1, 80, Letters::Gallery), "g.1_a", true),
+            (rule(1, 80, Letters::Gallery), "g-1", false),
+            (rule(1, 80, Letters::GalleryImage), "g-1", true),
+            (rule(1, 80, Letters::GalleryImage), "g-", false),
+            (rule(5, 32, Letters::Version), "1.0.0", true),
+            (rule(5, 32, Letters::Version), "1.0.4294967296", false),
+            (rule(5, 32, Letters::Version), "1.0.0.0", false),
             (rule(2, 64, Letters::Network), "v", false),
             (rule(2, 64, Letters::Network), "v1_", true),
             (rule(2, 64, Letters::Network), "-v1", false),

@@ -8,13 +8,13 @@ use crate::{
     json::{items, same, text},
     lro,
     routes::{
-        compute::{disk, quota},
+        compute::{disk, quota, scale_set},
         network::{self, renew},
     },
     store::{
         entry::{
-            Entry, Failure, Operation, Power, Provider, Reservation, Resource, State, Tombstone,
-            Work, group_key, resource_key,
+            Entry, Failure, Operation, Power, Provider, Reservation, Resource, State, Style,
+            Tombstone, Work, group_key, resource_key,
         },
         world::World,
     },
@@ -23,6 +23,11 @@ use crate::{
 /// Ends an operation: its effects, and what its URL answers from now on.
 pub(crate) fn finish(world: &mut World, operation: Operation) {
     let mut operation = operation;
+    if of_scale_set(world, &operation) {
+        scale_set::finish::finish(world, &operation);
+        end(world, operation);
+        return;
+    }
     let current = world.resource(&operation.target).is_none_or(|resource| {
         resource
             .operation
@@ -35,6 +40,18 @@ pub(crate) fn finish(world: &mut World, operation: Operation) {
             None => succeed(world, &mut operation),
         }
     }
+    end(world, operation);
+}
+
+/// Whether an operation is about instances of a scale set; deletion of the set itself is not.
+fn of_scale_set(world: &World, operation: &Operation) -> bool {
+    let set = world.resource(&operation.target);
+    set.is_some_and(|set| set.hidden.scale_set.is_some())
+        && (operation.work != Work::Delete || !operation.instances.is_empty())
+}
+
+fn end(world: &mut World, operation: Operation) {
+    let mut operation = operation;
     operation.state = match &operation.failure {
         Some(failure) => State::Failed {
             code: failure.code.clone(),
@@ -165,7 +182,7 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         .starts_with("microsoft.network/")
     {
         renew(world, &operation.target);
-    } else {
+    } else if operation.style == Style::Disk {
         operation.output = disk::output(world, &operation.target);
         disk::tell_holder(world, &operation.target);
     }
@@ -253,6 +270,14 @@ fn delete(world: &mut World, id: &ArmId) {
     if resource.is("Microsoft.Compute/virtualMachines") {
         delete_with_machine(world, &resource.body);
     }
+    if resource.is(scale_set::KIND) {
+        let machines: Vec<ArmId> = scale_set::flexible::machines(world, &resource)
+            .map(|vm| vm.id.clone())
+            .collect();
+        for machine in machines {
+            delete(world, &machine);
+        }
+    }
     let below: Vec<String> = world
         .below(&format!("{}/", id.key()))
         .map(|child| child.id.key().to_owned())
@@ -261,6 +286,7 @@ fn delete(world: &mut World, id: &ArmId) {
         world.remove(&resource_key(&child));
     }
     world.remove(&resource_key(id.key()));
+    scale_set::flexible::recount(world, &resource.body);
     if let Some(parent) = id.parent() {
         world.change(&parent, |parent| parent.operation = None);
         renew(world, &parent);

@@ -4,6 +4,8 @@ pub(crate) mod entry;
 
 pub(crate) mod deployment;
 
+pub(crate) mod scale_set;
+
 pub(crate) mod index;
 
 pub(crate) mod journal;

@@ -262,6 +262,7 @@ fn operation(ends: Instant) -> Entry {
         failure: None,
         old_size: None,
         output: None,
+        instances: Vec::new(),
     }))
 }
 

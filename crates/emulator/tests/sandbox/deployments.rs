@@ -8,7 +8,7 @@ use crate::rig::{Reply, Rig, SUBSCRIPTION};
 const SCHEMA: &str =
     "https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#";
 
-fn path(rest: &str) -> String {
+pub(crate) fn path(rest: &str) -> String {
     format!(
         "/subscriptions/{SUBSCRIPTION}/resourcegroups/rg/providers/Microsoft.Resources/deployments/{rest}?api-version=2022-09-01"
     )
@@ -20,20 +20,20 @@ fn resource(kind: &str, name: &str) -> String {
 
 const AUTHORIZED: [(&str, &str); 1] = [("authorization", "Bearer x")];
 
-async fn send(rig: &Rig, method: &str, path: &str, body: Option<&str>) -> Reply {
+pub(crate) async fn send(rig: &Rig, method: &str, path: &str, body: Option<&str>) -> Reply {
     let reply = rig.try_send(method, path, &AUTHORIZED, body).await;
     reply.expect("an answer")
 }
 
 /// A body as the Azure CLI sends it: the template stands under a name without quotes.
-fn body(template: &Value, parameters: &Value) -> String {
+pub(crate) fn body(template: &Value, parameters: &Value) -> String {
     format!(
         "{{\"properties\": {{\"mode\": \"incremental\", \"parameters\": {parameters}, template:{{ // made by hand\n{}}}}}",
         template.to_string().trim_start_matches('{')
     )
 }
 
-fn template(resources: &Value, more: &Value) -> Value {
+pub(crate) fn template(resources: &Value, more: &Value) -> Value {
     let mut template = json!({
         "$schema": SCHEMA,
         "contentVersion": "1.0.0.0",
@@ -230,9 +230,7 @@ async fn what_azure_sees_beforehand_is_refused_at_once() {
     let rig = Rig::faulty("rules: []").await;
     let quota = format!("/sandbox/quota/{SUBSCRIPTION}/eastus");
     let limits = json!({"standardDSv5Family": 2}).to_string();
-    rig.try_send("PUT", &quota, &[], Some(&limits))
-        .await
-        .expect("an answer");
+    send(&rig, "PUT", &quota, Some(&limits)).await.expect(200);
     let sent = body(&of_a_machine("Standard_D4s_v5"), &password());
     let refused = send(&rig, "PUT", &path("d"), Some(&sent)).await.expect(400);
     assert_eq!(refused.code(), "InvalidTemplateDeployment");
@@ -368,113 +366,6 @@ async fn loops_conditions_and_children_become_resources() {
     assert_eq!(
         disk.body.pointer("/tags"),
         Some(&json!({"first": "10.1.0.0/16", "plain": "[x]"}))
-    );
-}
-
-/// Templates, what they are given, and what is wrong with them.
-type Wrong = Vec<(Value, Value, &'static str)>;
-
-fn with_wrong_resources() -> Wrong {
-    let disk = |more: &Value| {
-        let mut disk = json!({"type": "Microsoft.Compute/disks", "apiVersion": "2024-03-02", "name": "d",
-            "location": "eastus", "properties": {"creationData": {"createOption": "Empty"}, "diskSizeGB": 4}});
-        if let (Some(disk), Some(more)) = (disk.as_object_mut(), more.as_object()) {
-            disk.extend(more.clone());
-        }
-        disk
-    };
-    let plain = |resources: Value| template(&resources, &json!({}));
-    vec![
-        (
-            plain(json!([disk(&json!({})), disk(&json!({}))])),
-            json!({}),
-            "is defined multiple times",
-        ),
-        (
-            plain(json!([disk(&json!({"dependsOn": ["other"]}))])),
-            json!({}),
-            "The resource 'other' is not defined",
-        ),
-        (
-            plain(json!([disk(&json!({"dependsOn": ["d"]}))])),
-            json!({}),
-            "Circular dependency detected",
-        ),
-        (
-            plain(json!([disk(&json!({"name": "a/b"}))])),
-            json!({}),
-            "has incorrect segment lengths",
-        ),
-        (
-            plain(json!([disk(&json!({"name": "[nope()]"}))])),
-            json!({}),
-            "The template function 'nope' is not valid",
-        ),
-    ]
-}
-
-fn with_wrong_parameters() -> Wrong {
-    let asks = json!({"parameters": {"size": {"type": "int", "allowedValues": [1, 2]}}});
-    let asking = template(&json!([]), &asks);
-    vec![
-        (
-            asking.clone(),
-            json!({}),
-            "The value for the template parameter 'size' is not provided",
-        ),
-        (
-            asking.clone(),
-            json!({"size": {"value": "x"}}),
-            "Template parameter JToken type is not valid",
-        ),
-        (
-            asking.clone(),
-            json!({"size": {"value": 3}}),
-            "not part of the allowed value(s): '1,2'",
-        ),
-        (
-            asking,
-            json!({"size": {"value": 1}, "shape": {"value": 1}}),
-            "The template parameters 'shape' in the parameters file are not valid",
-        ),
-        (
-            json!({"$schema": "x", "resources": []}),
-            json!({}),
-            "The template schema 'x' is not supported",
-        ),
-    ]
-}
-
-#[tokio::test]
-async fn templates_that_are_wrong_are_refused_with_the_reason() {
-    let rig = Rig::faulty("rules: []").await;
-    let cases = with_wrong_resources()
-        .into_iter()
-        .chain(with_wrong_parameters());
-    for (template, parameters, told) in cases {
-        let refused = send(&rig, "PUT", &path("d"), Some(&body(&template, &parameters))).await;
-        let refused = refused.expect(400);
-        assert_eq!(refused.code(), "InvalidTemplate", "{}", refused.body);
-        assert!(
-            refused.text("/error/message").contains(told),
-            "{}",
-            refused.body
-        );
-    }
-    let broken = send(&rig, "PUT", &path("d"), Some("{\"properties\": {"))
-        .await
-        .expect(400);
-    assert_eq!(broken.code(), "InvalidRequestContent");
-    let listing = template(
-        &json!([]),
-        &json!({"variables": {"k": "[listKeys('a', 'b')]"}, "outputs": {"k": {"type": "string", "value": "[variables('k')]"}}}),
-    );
-    let refused = send(&rig, "PUT", &path("d"), Some(&body(&listing, &json!({}))))
-        .await
-        .expect(501);
-    assert_eq!(
-        refused.header("x-tensorform-sandbox"),
-        "operation not served"
     );
 }
 

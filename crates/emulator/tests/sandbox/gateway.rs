@@ -132,7 +132,7 @@ async fn what_is_not_served_says_so() {
     let subnet = rig.ground().await;
     rig.vm("vm1", &subnet).await;
     let unserved = rig
-        .post(&compute("virtualMachines/vm1/capture"))
+        .post(&compute("virtualMachines/vm1/assessPatches"))
         .await
         .expect(501);
     assert_eq!(unserved.code(), "NotServedBySandbox");

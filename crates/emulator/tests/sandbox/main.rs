@@ -21,6 +21,16 @@ mod machines;
 mod changes;
 mod deployments;
 
+mod templates;
+
+mod scale_sets;
+
+mod flexible;
+
+mod placement;
+
+mod own_images;
+
 mod limits;
 
 mod faults;

@@ -10,6 +10,7 @@ use crate::{
     call::Call,
     error::ArmError,
     json::{default, items, same, set, text},
+    routes::compute::scale_set::instance,
     store::{entry::Resource, world::World},
 };
 
@@ -169,6 +170,9 @@ fn address(
 
 /// Ids of the IP configurations of an interface that name this subnet or address.
 pub(crate) fn configurations_in(nic: &Resource, target: &ArmId) -> Vec<String> {
+    if nic.hidden.scale_set.is_some() {
+        return instance::configurations_in(nic, target.key());
+    }
     items(&nic.body, "/properties/ipConfigurations")
         .iter()
         .filter(|configuration| {

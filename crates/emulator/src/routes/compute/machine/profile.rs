@@ -1,8 +1,10 @@
 //! The operating system side of a VM: accounts, keys, identity, and what answers leave out.
 
+use model::catalog::Size;
 use serde_json::{Value, json};
 
 use crate::{
+    catalogue,
     error::ArmError,
     json::{default, items, remove, same, set, text},
     routes::compute::ssh_key::is_public_key,
@@ -214,10 +216,47 @@ pub(crate) fn identify(world: &mut World, body: &mut Value, old: Option<&Value>)
     }
 }
 
+/// Whether a size's family takes the security type.
+pub(crate) fn check_security_size(body: &Value, size: &Size) -> Result<(), ArmError> {
+    let kind = text(body, "/properties/securityProfile/securityType").unwrap_or_default();
+    if !same(kind, "TrustedLaunch") || catalogue::takes_trusted_launch(size) != Some(false) {
+        return Ok(());
+    }
+    Err(ArmError::invalid_parameter(
+        "vmSize",
+        format!(
+            "The VM size '{}' is not supported for creation of VMs and Virtual Machine Scale Set \
+             with 'TrustedLaunch' security type.",
+            size.name.as_str()
+        ),
+    ))
+}
+
 /// Checks what a VM needs for Trusted Launch.
 pub(crate) fn check_security(body: &Value, image: &Image) -> Result<(), ArmError> {
     let kind = text(body, "/properties/securityProfile/securityType").unwrap_or_default();
-    if same(kind, "TrustedLaunch") && (image.generation < 2 || image.architecture != "x64") {
+    if let Some(only) = image.security.as_deref().filter(|only| {
+        ["TrustedLaunch", "ConfidentialVM"]
+            .iter()
+            .any(|kind| same(kind, only))
+    }) && !same(kind, only)
+    {
+        return Err(ArmError::new(
+            400,
+            "BadRequest",
+            format!(
+                "The provided gallery image only supports creation of VMs and VM Scale Sets with \
+                 '{only}' security type."
+            ),
+        ));
+    }
+    let supported = image
+        .security
+        .as_ref()
+        .is_none_or(|security| security.to_lowercase().contains("trustedlaunch"));
+    if same(kind, "TrustedLaunch")
+        && (image.generation < 2 || image.architecture != "x64" || !supported)
+    {
         return Err(ArmError::new(
             400,
             "BadRequest",

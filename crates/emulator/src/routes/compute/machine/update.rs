@@ -16,7 +16,7 @@ use crate::{
     lro::{self, Twin},
     routes::{
         common::{self, put_tags, tags},
-        compute::quota,
+        compute::{quota, reservation},
     },
     store::{
         entry::{Resource, Work},
@@ -138,7 +138,7 @@ fn change(
     if given.get("identity").is_some() {
         profile::identify(world, &mut body, Some(&old.body));
     }
-    Ok(store(world, call, old, body, resized))
+    store(world, call, old, body, resized)
 }
 
 /// The old body with what was given laid over it; lists are replaced.
@@ -265,7 +265,7 @@ fn resize(
     if let Some(machine) = &old.hidden.machine {
         size::check_image(new, &machine.image)?;
     }
-    let needed = quota::of_machine(body);
+    let needed = reservation::of_machine(world, &old.id, body)?;
     quota::check(
         world,
         call.subscription(),
@@ -358,7 +358,7 @@ fn store(
     old: Resource,
     body: Value,
     old_size: Option<String>,
-) -> Answer {
+) -> Result<Answer, ArmError> {
     let mut body = body;
     let user_data = profile::hide(&mut body);
     let never = old
@@ -383,7 +383,7 @@ fn store(
     vm.set_state("Updating");
     vm.operation = Some(operation.id.clone());
     vm.changed = world.now();
-    vm.hidden.quota = quota::of_machine(&vm.body);
+    vm.hidden.quota = reservation::of_machine(world, &vm.id, &vm.body)?;
     if let (Some(machine), Some(data)) = (&mut vm.hidden.machine, user_data) {
         machine.user_data = Some(data);
     }
@@ -392,9 +392,9 @@ fn store(
     world.put_resource(vm);
     // Seven of 159 recorded updates came without the header: such a client polls the resource.
     if call.setup.quirks && operation.number % 23 == 7 {
-        return answer;
+        return Ok(answer);
     }
-    lro::announce(answer, call, &operation, Twin::No, None)
+    Ok(lro::announce(answer, call, &operation, Twin::No, None))
 }
 
 /// Adds the `ETag` header that answers to writes carry where the body has one.

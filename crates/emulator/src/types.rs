@@ -231,14 +231,14 @@ pub(crate) static TYPES: &[Type] = &[
     other(
         RESOURCES,
         "deployments",
-        "resources",
+        "deployments",
         Some(rule(1, 64, Letters::Group)),
     ),
-    other(RESOURCES, "deployments/operations", "resources", None),
+    other(RESOURCES, "deployments/operations", "deployments", None),
     other(
         RESOURCES,
         "deployments/operationStatuses",
-        "resources",
+        "deployments",
         None,
     ),
     other(RESOURCES, "providers", "resources", None),

@@ -230,7 +230,7 @@ async fn what_azure_sees_beforehand_is_refused_at_once() {
     let rig = Rig::faulty("rules: []").await;
     let quota = format!("/sandbox/quota/{SUBSCRIPTION}/eastus");
     let limits = json!({"standardDSv5Family": 2}).to_string();
-    send(&rig, "PUT", &quota, Some(&limits)).await.expect(200);
+    send(&rig, "PUT", &quota, Some(&limits)).await.expect(204);
     let sent = body(&of_a_machine("Standard_D4s_v5"), &password());
     let refused = send(&rig, "PUT", &path("d"), Some(&sent)).await.expect(400);
     assert_eq!(refused.code(), "InvalidTemplateDeployment");

@@ -38,23 +38,22 @@ async function power(name) {
 
 const [publisher, offer, sku, version] = process.env.IMAGE.split(":");
 const machines = compute.virtualMachines;
-const begin = (poller) => (typeof poller.pollUntilDone === "function" ? poller.pollUntilDone() : poller);
 let nic;
 
 await step("create a group, a network and a NIC", "arm-network 36.0.0", async () => {
   await resources.resourceGroups.createOrUpdate(group, { location });
-  const made = await begin(network.virtualNetworks.createOrUpdate(group, "net", {
+  const made = await network.virtualNetworks.beginCreateOrUpdateAndWait(group, "net", {
     location,
     addressSpace: { addressPrefixes: ["10.0.0.0/16"] },
     subnets: [{ name: "default", addressPrefix: "10.0.0.0/24" }],
-  }, fast));
-  nic = await begin(network.networkInterfaces.createOrUpdate(group, "nic", {
+  }, fast);
+  nic = await network.networkInterfaces.beginCreateOrUpdateAndWait(group, "nic", {
     location,
     ipConfigurations: [{ name: "ip", subnet: { id: made.subnets[0].id } }],
-  }, fast));
+  }, fast);
 });
 await step("create a VM", "arm-compute 24.1.0", async () => {
-  const vm = await begin(machines.createOrUpdate(group, "vm", {
+  const vm = await machines.createOrUpdate(group, "vm", {
     location,
     hardwareProfile: { vmSize: "Standard_D4s_v5" },
     storageProfile: {
@@ -70,7 +69,7 @@ await step("create a VM", "arm-compute 24.1.0", async () => {
       },
     },
     networkProfile: { networkInterfaces: [{ id: nic.id }] },
-  }, fast));
+  }, fast);
   assert.equal(vm.provisioningState, "Succeeded");
   assert.equal(await power("vm"), "PowerState/running");
 });
@@ -80,24 +79,24 @@ await step("list VMs", "arm-compute 24.1.0", async () => {
   assert.deepEqual(names, ["vm"]);
 });
 await step("deallocate", "arm-compute 24.1.0", async () => {
-  await begin(machines.deallocate(group, "vm", fast));
+  await machines.deallocate(group, "vm", fast);
   assert.equal(await power("vm"), "PowerState/deallocated");
 });
 await step("start", "arm-compute 24.1.0", async () => {
-  await begin(machines.start(group, "vm", fast));
+  await machines.start(group, "vm", fast);
   assert.equal(await power("vm"), "PowerState/running");
 });
 await step("an unknown size is refused", "arm-compute 24.1.0", async () => {
   await assert.rejects(
-    async () => begin(machines.update(group, "vm", { hardwareProfile: { vmSize: "Standard_Nope" } }, fast)),
+    async () => machines.update(group, "vm", { hardwareProfile: { vmSize: "Standard_Nope" } }, fast),
     (error) => error.statusCode === 400 && error.code === "InvalidParameter",
   );
 });
 await step("delete the VM, its NIC and the group", "arm-compute 24.1.0", async () => {
-  await begin(machines.delete(group, "vm", fast));
+  await machines.delete(group, "vm", fast);
   await assert.rejects(machines.get(group, "vm"), (error) => error.statusCode === 404);
-  await begin(network.networkInterfaces.delete(group, "nic", fast));
-  await begin(resources.resourceGroups.delete(group, fast));
-  assert.equal((await resources.resourceGroups.checkExistence(group)).body ?? false, false);
+  await network.networkInterfaces.beginDeleteAndWait(group, "nic", fast);
+  await resources.resourceGroups.beginDeleteAndWait(group, fast);
+  await assert.rejects(resources.resourceGroups.get(group), (error) => error.code === "ResourceGroupNotFound");
 });
 process.exit(failed ? 1 : 0);

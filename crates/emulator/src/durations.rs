@@ -60,9 +60,9 @@ pub(crate) fn machine(action: &str) -> Timing {
 pub(crate) fn scale_set(action: &str) -> Timing {
     match action {
         "create" => timing(47_300, Some(10)),
-        "scale" => timing(23_100, None),
-        "update" => timing(400, None),
-        "patch" => timing(7_100, None),
+        "scale" => timing(23_100, Some(10)),
+        "update" => timing(400, Some(10)),
+        "patch" => timing(7_100, Some(10)),
         "delete set" => timing(2_500, Some(10)),
         "extension" => timing(15_600, Some(10)),
         "start" => timing(9_400, None),
@@ -117,6 +117,16 @@ pub(crate) const GALLERY_VERSION: Timing = timing(466_000, None);
 
 /// How long deleting one takes.
 pub(crate) const GALLERY_VERSION_DELETE: Timing = timing(113_100, None);
+
+/// How long an account of Batch takes: it asks to wait so long, and recorded ones were there at
+/// the first poll or the second.
+pub(crate) const BATCH_ACCOUNT: Timing = timing(15_000, Some(15));
+
+/// How long deleting a pool takes. Not recorded; it asks to wait so long.
+pub(crate) const BATCH_POOL: Timing = timing(15_000, Some(15));
+
+/// How long the nodes of a pool take to come. Not recorded; as long as those of a scale set.
+pub(crate) const BATCH_NODES: Duration = Duration::from_millis(47_300);
 
 /// How long a write of a disk takes.
 pub(crate) const DISK_WRITE: Timing = timing(100, Some(2));

@@ -370,7 +370,8 @@ fn registered(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError
 
 /// Answers for what is not there, except for what a provider has just deleted.
 fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
-    if !row.tracked && !row.path.contains('/') || row.path.starts_with("locations") {
+    let own = !row.tracked && !row.path.contains('/') || row.path.starts_with("locations");
+    if own || row.scoped {
         return Ok(());
     }
     let Some(id) = crate::routes::common::id(world, call) else {
@@ -495,6 +496,13 @@ fn count(
             .any(|view| kind.ends_with(view));
             if call.path.is_open() && reads && (!action || row.path.starts_with("locations")) {
                 kind.push_str(" list");
+            }
+            // Recorded: lists of a whole subscription count nothing for some types.
+            let uncounted = ["virtualmachinescalesets list", "availabilitysets list"]
+                .contains(&kind.as_str())
+                && call.path.group.is_none();
+            if uncounted {
+                return Ok(());
             }
             if let Some(group) = rules::compute_group(&kind, call.method()) {
                 headers.extend(limits.compute(group, caller)?);

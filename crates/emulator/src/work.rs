@@ -8,8 +8,9 @@ use crate::{
     json::{items, same, text},
     lro,
     routes::{
-        compute::{disk, quota, scale_set},
+        compute::{disk, quota, reservation, scale_set},
         network::{self, renew},
+        services,
     },
     store::{
         entry::{
@@ -74,6 +75,7 @@ fn succeed(world: &mut World, operation: &mut Operation) {
         Work::UpdateMachine => machine(world, &target, "Succeeded", None, 0),
         Work::PowerOff => machine(world, &target, "Succeeded", Some(Power::Stopped), 1),
         Work::Deallocate => machine(world, &target, "Succeeded", Some(Power::Deallocated), 3),
+        Work::ResizePool => services::pool::resized(world, &target, None),
         Work::Evict => evict(world, &target),
         Work::Delete => delete(world, &target),
         Work::DeleteGroup => delete_group(world, &target),
@@ -137,6 +139,7 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 world.put(Entry::Group(group));
             }
         }
+        Work::ResizePool => services::pool::resized(world, &target, Some(failure)),
         Work::Nothing | Work::Evict | Work::Register | Work::Unregister | Work::Deploy => {}
     }
     world.change(&target, |resource| {
@@ -152,6 +155,10 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
     let done = |resource: &mut Resource| {
         resource.set_state(state);
         resource.changed = now;
+        if state == "Succeeded" && resource.is(reservation::RESERVATION) {
+            let place = "/properties/provisioningTime";
+            crate::json::default(&mut resource.body, place, now.precise());
+        }
         if resource.operation.as_deref() == Some(&operation.id) {
             resource.operation = None;
         }
@@ -168,7 +175,9 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         // Children that were written with their parent are done with it.
         let below: Vec<ArmId> = world
             .below(&format!("{}/", operation.target.key()))
-            .filter(|child| child.state() == "Updating")
+            .filter(|child| {
+                child.state() == "Updating" || child.operation.as_deref() == Some(&operation.id)
+            })
             .map(|child| child.id.clone())
             .collect();
         for child in below {

@@ -54,6 +54,11 @@ def power(name):
     return {vm["name"]: vm["powerState"] for vm in az("vm", "list", "-d", "-g", GROUP)}[name]
 
 
+def data_disks():
+    """Names of the disks that the template makes."""
+    return sorted(disk["name"] for disk in az("disk", "list", "-g", GROUP) if disk["name"].startswith("disk-"))
+
+
 def lists():
     """What only reads; one of it takes long, because the CLI reads the sizes of all regions."""
     with suite.step("vm list-usage: quotas of the region", CLIENT):
@@ -73,17 +78,19 @@ def deployments():
     with suite.step("deployment group validate: nothing is made", CLIENT):
         shown = az("deployment", "group", "validate", *arguments)
         equal(len(shown["properties"]["validatedResources"]), 2)
-        equal(az("disk", "list", "-g", GROUP), [])
+        equal(data_disks(), [])
     with suite.step("deployment group create: comments, loops, outputs", CLIENT):
         shown = az("deployment", "group", "create", *arguments)
         equal(shown["properties"]["outputs"], {"first": {"type": "Int", "value": 4}})
-        equal(sorted(disk["name"] for disk in az("disk", "list", "-g", GROUP)), ["disk-00", "disk-01"])
+        equal(data_disks(), ["disk-00", "disk-01"])
     with suite.step("deployment operation group list", CLIENT):
         operations = az("deployment", "operation", "group", "list", "-g", GROUP, "-n", "disks")
         equal({entry["properties"]["provisioningState"] for entry in operations}, {"Succeeded"})
         equal(len(operations), 3)
     with suite.step("a template that is wrong: InvalidTemplate", CLIENT):
-        refused("InvalidTemplate", "deployment", "group", "create", *arguments, "--parameters", "shape=x")
+        with open(template, "w", encoding="utf-8") as file:
+            file.write(TEMPLATE.replace("[resourceGroup().location]", "[whereabouts()]"))
+        refused("The template function 'whereabouts' is not valid", "deployment", "group", "create", *arguments)
     with suite.step("a quota that does not suffice: InvalidTemplateDeployment, QuotaExceeded", CLIENT):
         sandbox.admin("PUT", f"quota/{SUBSCRIPTION}/{LOCATION}", {"standardFSv2Family": 1})
         refused("QuotaExceeded", "vm", "create", "-g", GROUP, "-n", "large", "--image", URN, "--size",

@@ -1,7 +1,7 @@
 //! Which provider answers a request.
 
 use super::{
-    common, compute, deployments, groups, network, providers, resources, subscriptions, tags,
+    compute, deployments, groups, network, providers, resources, services, subscriptions, tags,
 };
 use crate::{
     call::Call,
@@ -20,7 +20,7 @@ pub(crate) fn answer(world: &mut World, admitted: &Admitted<'_>) -> Result<Answe
         Some(row) if row.namespace == "Microsoft.Network" => network::answer(world, call, row),
         Some(row) if row.path == "tags" => tags::answer(world, call),
         Some(row) if row.path.starts_with("deployments") => deployments::answer(world, call, row),
-        Some(_) => Err(common::not_served(call)),
+        Some(row) => services::answer(world, call, row),
         None => own(world, call),
     }
 }

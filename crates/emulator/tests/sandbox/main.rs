@@ -8,6 +8,10 @@ mod recordings;
 
 mod samples;
 
+mod compute_samples;
+
+mod compute_recordings;
+
 mod gateway;
 
 mod groups;

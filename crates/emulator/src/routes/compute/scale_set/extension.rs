@@ -164,6 +164,7 @@ fn store(
             && let Some(mut model) = hidden.latest().cloned()
         {
             model.profile = shown;
+            remove(&mut model.profile, "/timeCreated");
             hidden.renew(model);
         }
         crate::work::count(set_, 1);

@@ -77,7 +77,7 @@ fn grow(
     };
     let number = usize::try_from(count).unwrap_or(usize::MAX);
     let addresses = network::addresses(world, &model.profile, number)?;
-    // Recorded: an overprovisioning set of 5 ended with ids up to 6, some between left out.
+    // Recorded: an overprovisioning set of 5 ended with the ids 0, 1, 4, 5 and 6.
     let spare = if overprovisions(&set.body) {
         count / 5 + 1
     } else {
@@ -87,7 +87,7 @@ fn grow(
     let now = world.now();
     let mut made = Vec::new();
     for (at, addresses) in (0u64..).zip(addresses) {
-        let gap = if at == 0 { 0 } else { spare };
+        let gap = if at < 2 { 0 } else { spare };
         let id = hidden.next + at + gap;
         let zone = zones
             .iter_mut()

@@ -15,6 +15,7 @@ use crate::{
 /// Answers a request that the gateway let through.
 pub(crate) fn answer(world: &mut World, admitted: &Admitted<'_>) -> Result<Answer, ArmError> {
     let call = &admitted.call;
+    services::locks::check(world, call, admitted.row)?;
     match admitted.row {
         Some(row) if row.namespace == "Microsoft.Compute" => compute::answer(world, call, row),
         Some(row) if row.namespace == "Microsoft.Network" => network::answer(world, call, row),

@@ -242,7 +242,7 @@ async fn what_azure_sees_beforehand_is_refused_at_once() {
     );
     send(&rig, "GET", &path("d"), None).await.expect(404);
     let unknown = template(
-        &json!([{"type": "Microsoft.Storage/storageAccounts", "apiVersion": "2023-01-01", "name": "s", "location": "eastus"}]),
+        &json!([{"type": "Microsoft.Web/sites", "apiVersion": "2023-01-01", "name": "s", "location": "eastus"}]),
         &json!({}),
     );
     let refused = send(&rig, "PUT", &path("d"), Some(&body(&unknown, &json!({})))).await;

@@ -8,6 +8,10 @@ mod recordings;
 
 mod samples;
 
+mod service_recordings;
+
+mod services;
+
 mod compute_samples;
 
 mod compute_recordings;

@@ -14,6 +14,10 @@ pub(crate) mod public_ip;
 
 pub(crate) mod nat_gateway;
 
+pub(crate) mod load_balancer;
+
+pub(crate) mod bastion;
+
 pub(crate) mod interface;
 
 pub(crate) mod usages;

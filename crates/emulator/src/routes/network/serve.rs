@@ -4,7 +4,8 @@ use model::ids::ArmId;
 use serde_json::{Value, json};
 
 use super::{
-    interface, nat_gateway, public_ip, security_group, subnet, usages, virtual_network, write,
+    interface, load_balancer, nat_gateway, public_ip, security_group, subnet, usages,
+    virtual_network, write,
 };
 use crate::{
     call::Call,
@@ -137,6 +138,12 @@ pub(crate) fn show(world: &World, call: &Call<'_>, resource: &Resource) -> Value
         "Microsoft.Network/natGateways" => nat_gateway::complete(world, resource, &mut shown),
         "Microsoft.Network/networkInterfaces" => {
             interface::complete(world, call, resource, &mut shown);
+        }
+        "Microsoft.Network/loadBalancers" => {
+            load_balancer::complete(world, call, resource, &mut shown);
+        }
+        "Microsoft.Network/loadBalancers/backendAddressPools" => {
+            load_balancer::complete_pool(world, resource, &mut shown);
         }
         _ => {}
     }

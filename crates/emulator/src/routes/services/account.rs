@@ -103,7 +103,7 @@ fn identify(world: &mut World, body: &mut Value, draft: &Draft) -> Result<(), Ar
     default(body, "/identity/type", "None");
     if text(body, "/identity/type").is_some_and(|kind| !same(kind, "None")) {
         let old = draft.old.as_ref().map(|old| &old.body);
-        crate::routes::compute::machine::profile::identify(world, body, old);
+        crate::routes::compute::machine::profile::identify(world, &draft.id, body, old)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The table of types.
 
 use super::{
-    account, pool,
+    account, agent_pool, cluster, identity, locks, pool, roles,
     serve::{Course, ETag, Kind},
 };
 use crate::{durations, store::entry::Style};
@@ -22,7 +22,7 @@ const PLAIN: Kind = Kind {
     shows_deleted: false,
 };
 
-static KINDS: [Kind; 2] = [
+static KINDS: [Kind; 8] = [
     Kind {
         name: "Microsoft.Batch/batchAccounts",
         build: account::build,
@@ -59,6 +59,83 @@ static KINDS: [Kind; 2] = [
             shows: false,
         },
         etag: ETag::Weak,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.ContainerService/managedClusters",
+        build: cluster::build,
+        show: cluster::show,
+        act: cluster::act,
+        put: Course::Long {
+            style: Style::Cluster,
+            new: durations::CLUSTER,
+            old: durations::CLUSTER,
+            state: "Creating",
+            shows: true,
+        },
+        delete: Course::Long {
+            style: Style::Cluster,
+            new: durations::CLUSTER_DELETE,
+            old: durations::CLUSTER_DELETE,
+            state: "Deleting",
+            shows: false,
+        },
+        etag: ETag::Member,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.ContainerService/managedClusters/agentPools",
+        build: agent_pool::build,
+        show: agent_pool::show,
+        missing: agent_pool::missing,
+        free: agent_pool::free,
+        put: Course::Long {
+            style: Style::Cluster,
+            new: durations::AGENT_POOL,
+            old: durations::AGENT_POOL,
+            state: "Creating",
+            shows: true,
+        },
+        delete: Course::Long {
+            style: Style::Cluster,
+            new: durations::AGENT_POOL,
+            old: durations::AGENT_POOL,
+            state: "Deleting",
+            shows: false,
+        },
+        etag: ETag::Member,
+        patch: false,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.ManagedIdentity/userAssignedIdentities",
+        build: identity::build,
+        show: identity::show,
+        locates: true,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials",
+        show: identity::show_credential,
+        missing: identity::missing,
+        patch: false,
+        locates: true,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.Authorization/roleAssignments",
+        build: roles::build,
+        show: roles::show,
+        missing: roles::missing,
+        patch: false,
+        shows_deleted: true,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.Authorization/locks",
+        build: locks::build,
+        missing: locks::missing,
+        patch: false,
         ..PLAIN
     },
 ];

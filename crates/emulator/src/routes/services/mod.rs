@@ -7,6 +7,16 @@ pub(crate) mod serve;
 
 pub(crate) mod account;
 
+pub(crate) mod identity;
+
+pub(crate) mod roles;
+
+mod cluster;
+
+mod agent_pool;
+
+pub(crate) mod locks;
+
 pub(crate) mod pool;
 
 pub(crate) use self::serve::{answer, shown};

@@ -3,11 +3,12 @@
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{account, kinds};
+use super::{account, kinds, locks, roles};
 use crate::{
     call::Call,
     durations::Timing,
     error::ArmError,
+    gateway,
     http::{Answer, Method},
     json::{merge, set, text},
     lro::{self, Plan, Twin},
@@ -71,6 +72,8 @@ pub(crate) enum ETag {
     Strong,
     /// `W/"0x8D…"`, in header and body.
     Weak,
+    /// In the body alone, where newer versions of the API show it.
+    Member,
 }
 
 /// What a write is made from.
@@ -155,6 +158,13 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
         ("Microsoft.Batch", path) if path.starts_with("locations") => {
             account::location(world, call)
         }
+        ("Microsoft.Authorization", "permissions" | "roleDefinitions") => roles::answer(call),
+        ("Microsoft.Authorization", "roleAssignments") if reads && call.path.is_open() => {
+            Ok(roles::list(world, call))
+        }
+        ("Microsoft.Authorization", "locks") if reads && call.path.is_open() => {
+            Ok(locks::list(world, call))
+        }
         _ => match kinds::find(&row.name()) {
             Some(found) => verb(world, call, row, found),
             None => Err(not_served(call)),
@@ -201,7 +211,7 @@ pub(crate) fn shown(world: &World, call: &Call<'_>, status: u16, resource: &Reso
     };
     let answer = Answer::json(status, view(world, call, kind, resource));
     match kind.etag {
-        ETag::None => answer,
+        ETag::None | ETag::Member => answer,
         ETag::Strong => answer.with_header("ETag", format!("\"{}\"", resource.etag)),
         ETag::Weak => answer.with_header("ETag", format!("W/\"{}\"", resource.etag)),
     }
@@ -286,12 +296,13 @@ fn draft(world: &World, call: &Call<'_>, row: &Type, id: ArmId) -> Result<Draft,
 fn put(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
     check_name(call, row)?;
     let id = common::id(world, call).ok_or_else(|| not_served(call))?;
+    if row.scoped {
+        check_scope(world, call)?;
+    }
     if call.method() == Method::Patch {
         existing(world, call, kind)?;
     }
-    if kind.etag != ETag::None {
-        machine::preconditions(call, world.resource(&id))?;
-    }
+    preconditions(call, kind, world.resource(&id))?;
     let mut draft = draft(world, call, row, id)?;
     let tags = tags(&draft.given)?;
     let mut body = (kind.build)(world, call, &mut draft)?;
@@ -328,6 +339,36 @@ fn put(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<An
             state,
         },
     ))
+}
+
+/// The resource that something hangs at must be there; the gateway has looked for the group.
+fn check_scope(world: &World, call: &Call<'_>) -> Result<(), ArmError> {
+    let scope: Option<ArmId> = call.path.scope.parse().ok();
+    let resource = scope.filter(|scope| scope.key().contains("/providers/"));
+    match resource {
+        Some(id) if world.resource(&id).is_none() => Err(gateway::not_found(
+            &id.resource_type(),
+            id.name(),
+            call.group(),
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether the preconditions of a write hold, for types that have some.
+fn preconditions(call: &Call<'_>, kind: &Kind, old: Option<&Resource>) -> Result<(), ArmError> {
+    match kind.etag {
+        ETag::None => Ok(()),
+        ETag::Strong | ETag::Weak => machine::preconditions(call, old),
+        // The etag stands in the body without quotes; a header may have them or not.
+        ETag::Member => {
+            let plain = |old: &Resource| call.incoming.header("if-match") == Some(&old.etag);
+            if old.is_some_and(plain) {
+                return Ok(());
+            }
+            machine::preconditions(call, old).map_err(ArmError::bare)
+        }
+    }
 }
 
 /// A resource that is about to be stored.
@@ -388,6 +429,9 @@ fn store(world: &mut World, call: &Call<'_>, kind: &Kind, written: Written) -> A
     world.put_resource(resource);
     for mut child in below {
         child.operation = operation_id.clone().or(child.operation);
+        if kind.etag != ETag::None {
+            child.etag = tag(world);
+        }
         world.put_resource(child);
     }
     let Some((operation, timing)) = operation else {
@@ -419,9 +463,7 @@ fn delete(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result
     let Ok(resource) = existing(world, call, kind).cloned() else {
         return Ok(Answer::empty(204));
     };
-    if kind.etag != ETag::None {
-        machine::preconditions(call, Some(&resource))?;
-    }
+    preconditions(call, kind, Some(&resource))?;
     (kind.free)(world, &resource)?;
     match &kind.delete {
         Course::AtOnce { new: status, .. } => {

@@ -251,6 +251,12 @@ static CORE: &[Type] = &[
         "network",
         Some(rule(1, 80, Letters::Network)),
     ),
+    other(
+        NETWORK,
+        "loadBalancers/inboundNatRules",
+        "network",
+        Some(rule(1, 80, Letters::Network)),
+    ),
     tracked(
         NETWORK,
         "bastionHosts",

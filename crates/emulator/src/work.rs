@@ -99,14 +99,7 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
             if !failure.allocated
                 && let Some(size) = &operation.old_size
             {
-                world.change(&target, |vm| {
-                    crate::json::set(
-                        &mut vm.body,
-                        "/properties/hardwareProfile/vmSize",
-                        Value::from(size.as_str()),
-                    );
-                    vm.hidden.quota = quota::of_machine(&vm.body);
-                });
+                take_size_back(world, &target, size);
             }
             machine(world, &target, "Failed", None, 0);
         }
@@ -146,6 +139,15 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
         if let Some(machine) = &mut resource.hidden.machine {
             machine.failure = Some(failure.clone());
         }
+    });
+}
+
+/// A VM that found no hardware of its new size keeps the old one.
+fn take_size_back(world: &mut World, machine: &ArmId, size: &str) {
+    world.change(machine, |vm| {
+        let place = "/properties/hardwareProfile/vmSize";
+        crate::json::set(&mut vm.body, place, Value::from(size));
+        vm.hidden.quota = quota::of_machine(&vm.body);
     });
 }
 

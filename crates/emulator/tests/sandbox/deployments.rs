@@ -370,6 +370,76 @@ async fn loops_conditions_and_children_become_resources() {
 }
 
 #[tokio::test]
+async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
+    let rig = Rig::faulty("rules: []").await;
+    let front = "[concat(resourceId('Microsoft.Network/loadBalancers', 'lb'), '/frontendIPConfigurations/front')]";
+    let pool = "[concat(resourceId('Microsoft.Network/loadBalancers', 'lb'), '/backendAddressPools/pool')]";
+    let address = "[resourceId('Microsoft.Network/publicIPAddresses', 'ip')]";
+    let resources = json!([
+        {"type": "Microsoft.Network/publicIPAddresses", "apiVersion": "2022-01-01", "name": "ip",
+         "location": "eastus", "sku": {"name": "Standard"}, "properties": {"publicIPAllocationMethod": "Static"}},
+        {"type": "Microsoft.Network/loadBalancers", "apiVersion": "2022-01-01", "name": "lb", "location": "eastus",
+         "dependsOn": ["Microsoft.Network/publicIpAddresses/ip"], "sku": {"name": "Standard"},
+         "properties": {
+            "backendAddressPools": [{"name": "pool"}],
+            "frontendIPConfigurations": [{"name": "front", "properties": {"publicIPAddress": {"id": address}}}]}},
+        {"type": "Microsoft.Network/loadBalancers/inboundNatRules", "apiVersion": "2022-01-01", "name": "lb/NatRule",
+         "location": "eastus", "dependsOn": ["[concat('Microsoft.Network/loadBalancers/', 'lb')]"],
+         "properties": {
+            "frontendIPConfiguration": {"id": front}, "backendAddressPool": {"id": pool}, "backendPort": 22,
+            "frontendPortRangeStart": "50000", "frontendPortRangeEnd": "50119", "protocol": "tcp"}},
+    ]);
+    let sent = body(&template(&resources, &json!({})), &json!({}));
+    send(&rig, "PUT", &path("d"), Some(&sent)).await.expect(201);
+    let done = over(&rig, "d").await;
+    assert_eq!(
+        done.text("/properties/provisioningState"),
+        "Succeeded",
+        "{}",
+        done.body
+    );
+    let balancer = resource("Microsoft.Network/loadBalancers", "lb");
+    let shown = send(
+        &rig,
+        "GET",
+        &format!("{balancer}?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    let shown = shown.expect(200);
+    assert_eq!(shown.text("/properties/inboundNatRules/0/name"), "NatRule");
+    assert_eq!(shown.text("/properties/backendAddressPools/0/name"), "pool");
+    let rules = format!("{balancer}/inboundNatRules");
+    let one = send(
+        &rig,
+        "GET",
+        &format!("{rules}/natrule?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    assert_eq!(
+        one.expect(200).text("/properties/provisioningState"),
+        "Succeeded"
+    );
+    let all = send(
+        &rig,
+        "GET",
+        &format!("{rules}?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    assert_eq!(all.expect(200).items().len(), 1);
+    let absent = send(
+        &rig,
+        "GET",
+        &format!("{rules}/other?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    absent.expect(404);
+}
+
+#[tokio::test]
 async fn a_deployment_goes_on_after_a_restart_and_the_folder_has_no_password() {
     let folder = tempfile::tempdir().expect("a folder");
     let open = || match World::open(folder.path()).expect("a world") {

@@ -310,9 +310,10 @@ async fn run(folder: &Path) {
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
-    runtime.block_on(run(folder.path()));
+    // Sets come first, so that what they take is told from what is left of VMs.
+    runtime.block_on(run_sets(folder.path()));
     reopen(folder.path());
     let folder = tempfile::tempdir().expect("a folder");
-    runtime.block_on(run_sets(folder.path()));
+    runtime.block_on(run(folder.path()));
     reopen(folder.path());
 }

@@ -1,11 +1,10 @@
 //! Single recorded answers about what stands around VMs.
 
 use serde_json::{Value, json};
-use tensorform_emulator::Options;
 
 use crate::{
-    replay::image_of_first_generation,
-    rig::{Rig, compute, disk, everywhere, id, machine, set, vm},
+    compute_world::{flexible_set, world},
+    rig::{compute, disk, everywhere, id, machine, set, vm},
     samples::{judge, read},
     scale_sets::{scale_set, uniform},
 };
@@ -91,113 +90,6 @@ type Step = (&'static str, String, Option<Value>, u64);
 
 fn snapshot(name: &str) -> String {
     compute(&format!("snapshots/{name}")).replace("2024-07-01", "2024-03-02")
-}
-
-/// A set like those that the Azure CLI made for the recordings: of the first generation.
-fn recorded_set(subnet: &str, capacity: u64) -> Value {
-    let mut body = uniform("Standard_DS1_v2", subnet, capacity);
-    set(&mut body, "/tags", json!({}));
-    set(&mut body, "/properties/overprovision", json!(true));
-    set(
-        &mut body,
-        "/properties/virtualMachineProfile/storageProfile/imageReference",
-        image_of_first_generation(),
-    );
-    body
-}
-
-fn flexible_set(subnet: &str) -> Value {
-    let mut body = uniform("Standard_DS1_v2", subnet, 2);
-    let profile = body.pointer("/properties/virtualMachineProfile").cloned();
-    set(
-        &mut body,
-        "/properties",
-        json!({
-            "orchestrationMode": "Flexible", "platformFaultDomainCount": 1,
-            "virtualMachineProfile": profile,
-            "priorityMixPolicy": {
-                "baseRegularPriorityCount": 2, "regularPriorityPercentageAboveBase": 25,
-            },
-        }),
-    );
-    let profile = "/properties/virtualMachineProfile";
-    set(
-        &mut body,
-        &format!("{profile}/networkProfile/networkApiVersion"),
-        json!("2020-11-01"),
-    );
-    set(&mut body, &format!("{profile}/priority"), json!("Spot"));
-    body
-}
-
-/// Makes everything that samples ask about.
-async fn world() -> (Rig, String) {
-    // Without updates whose operation header is left out now and then.
-    let rig = Rig::with(|options| Options {
-        quirks: false,
-        ..options
-    })
-    .await;
-    let subnet = rig.ground().await;
-    let mut kept = machine("Standard_D4s_v5", &subnet);
-    set(
-        &mut kept,
-        "/properties/diagnosticsProfile",
-        json!({"bootDiagnostics": {"enabled": true}}),
-    );
-    let mut with_data = recorded_set(&subnet, 1);
-    let profile = "/properties/virtualMachineProfile";
-    set(
-        &mut with_data,
-        &format!("{profile}/storageProfile/dataDisks"),
-        json!([{"lun": 0, "createOption": "Empty", "diskSizeGB": 1}]),
-    );
-    let mut with_user_data = recorded_set(&subnet, 2);
-    set(
-        &mut with_user_data,
-        &format!("{profile}/userData"),
-        json!("dXNlcg=="),
-    );
-    let mut spot = recorded_set(&subnet, 1);
-    set(&mut spot, &format!("{profile}/priority"), json!("Spot"));
-    let mut plain = flexible_set(&subnet);
-    let properties = plain.get_mut("properties").and_then(Value::as_object_mut);
-    properties.expect("properties").remove("priorityMixPolicy");
-    let shown = plain.pointer_mut(profile).and_then(Value::as_object_mut);
-    shown.expect("a profile").remove("priority");
-    for (path, body) in [
-        (vm("kept"), kept),
-        (vm("golden"), machine("Standard_D4s_v5", &subnet)),
-        (
-            compute("proximityPlacementGroups/near"),
-            json!({
-                "location": "eastus", "zones": ["2"], "tags": {"tag": "test"},
-                "properties": {"intent": {"vmSizes": ["Standard_E64s_v4"]}},
-            }),
-        ),
-        (
-            compute("proximityPlacementGroups/plain"),
-            json!({"location": "eastus", "tags": {}}),
-        ),
-        (scale_set("pool"), recorded_set(&subnet, 5)),
-        (scale_set("data"), with_data),
-        (scale_set("user"), with_user_data),
-        (scale_set("spot"), spot),
-        (scale_set("plain"), plain),
-        (scale_set("flex"), flexible_set(&subnet)),
-    ] {
-        let reply = rig.put(&path, body).await;
-        assert!([200, 201].contains(&reply.status), "{path} {}", reply.body);
-        rig.pass(48);
-    }
-    rig.post(&compute("virtualMachines/golden/deallocate"))
-        .await
-        .expect(202);
-    rig.post(&scale_set("spot/virtualMachines/0/simulateEviction"))
-        .await
-        .expect(204);
-    rig.pass(100);
-    (rig, subnet)
 }
 
 fn step(name: &str, subnet: &str) -> Step {
@@ -351,7 +243,6 @@ fn other_step(rest: &str) -> Option<Step> {
     let get = |path: String| -> Option<Step> { Some(("GET", path, None, 0)) };
     let put = |path: String, body: Value| -> Option<Step> { Some(("PUT", path, Some(body), 10)) };
     let pair = compute("availabilitySets/pair");
-    let near = compute("proximityPlacementGroups/near");
     let kept = compute("capacityReservationGroups/kept");
     let places = compute("capacityReservationGroups/kept/capacityReservations/places");
     let image = compute("images/made");
@@ -393,6 +284,16 @@ fn other_step(rest: &str) -> Option<Step> {
             }}),
         ),
         "images_GET_200" => get(image),
+        _ if rest.starts_with("proximity") => group_step(rest),
+        _ => disk_step(rest),
+    }
+}
+
+fn group_step(rest: &str) -> Option<Step> {
+    let get = |path: String| -> Option<Step> { Some(("GET", path, None, 0)) };
+    let put = |path: String, body: Value| -> Option<Step> { Some(("PUT", path, Some(body), 10)) };
+    let near = compute("proximityPlacementGroups/near");
+    match rest {
         "proximityplacementgroups_GET_200" => get(near),
         "proximityplacementgroups_PUT_200" => put(
             near,
@@ -409,7 +310,7 @@ fn other_step(rest: &str) -> Option<Step> {
             json!({"location": "eastus", "tags": {}}),
         ),
         "proximityplacementgroups_list_GET_200" => get(compute("proximityPlacementGroups")),
-        _ => disk_step(rest),
+        _ => None,
     }
 }
 
@@ -422,9 +323,8 @@ fn disk_step(rest: &str) -> Option<Step> {
     };
     let found: Step = match rest {
         "snapshots_PUT_202" => ("PUT", snapshot("kept"), empty(), 5),
-        "snapshots_GET_200" => ("GET", snapshot("kept"), None, 0),
+        "snapshots_GET_200" | "snapshots_GET_404" => ("GET", snapshot("kept"), None, 0),
         "snapshots_DELETE_202" => ("DELETE", snapshot("kept"), None, 5),
-        "snapshots_GET_404" => ("GET", snapshot("kept"), None, 0),
         "snapshots_DELETE_404" => ("DELETE", gone(&snapshot("kept")), None, 0),
         "disks_PUT_202" => {
             let body = json!({"location": "eastus", "sku": {"name": "Premium_LRS"}, "properties": {

@@ -12,6 +12,12 @@ mod service_recordings;
 
 mod services;
 
+mod batch;
+
+mod clusters;
+
+mod compute_world;
+
 mod compute_samples;
 
 mod compute_recordings;
@@ -32,6 +38,8 @@ mod deployments;
 mod templates;
 
 mod scale_sets;
+
+mod scale_set_rules;
 
 mod flexible;
 

@@ -143,7 +143,6 @@ async fn a_gallery_serves_its_newest_version_where_it_was_copied_to() {
     );
     definition(&rig, "hpc", json!({})).await.expect(201);
     publish(&rig).await;
-    let version = |name: &str| gallery(&format!("galleries/shelf/images/hpc/versions/{name}"));
     let image = id(&gallery("galleries/shelf/images/hpc"));
     let early = rig
         .put(&vm("early"), from_image(&subnet, &image))
@@ -159,6 +158,22 @@ async fn a_gallery_serves_its_newest_version_where_it_was_copied_to() {
         shown.text("/properties/storageProfile/imageReference/exactVersion"),
         "1.0.10"
     );
+}
+
+#[tokio::test]
+async fn versions_are_found_by_name_and_region_and_hold_their_gallery() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    generalized(&rig, "golden", &subnet).await;
+    let shelf = gallery("galleries/shelf");
+    rig.put(&shelf, json!({"location": "eastus"}))
+        .await
+        .expect(201);
+    definition(&rig, "hpc", json!({})).await.expect(201);
+    publish(&rig).await;
+    rig.pass(470);
+    let version = |name: &str| gallery(&format!("galleries/shelf/images/hpc/versions/{name}"));
+    let image = id(&gallery("galleries/shelf/images/hpc"));
     let named = format!("{image}/versions/2.0.0");
     rig.put(&vm("named"), from_image(&subnet, &named))
         .await

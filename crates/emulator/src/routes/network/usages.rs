@@ -92,7 +92,13 @@ pub(crate) fn check(
 pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
     let subscription = call.subscription();
     let location = crate::routes::compute::region_of(call)?;
-    let value: Vec<Value> = counters()
+    let value = of(world, subscription, location);
+    Ok(Answer::json(200, json!({"value": value})))
+}
+
+/// All counters of a region.
+pub(crate) fn of(world: &World, subscription: &str, location: &str) -> Vec<Value> {
+    counters()
         .map(|(name, title, _)| {
             json!({
                 "currentValue": world.usage(subscription, location, name),
@@ -105,6 +111,5 @@ pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
                 "isAdjustable": name != "NetworkWatchers",
             })
         })
-        .collect();
-    Ok(Answer::json(200, json!({"value": value})))
+        .collect()
 }

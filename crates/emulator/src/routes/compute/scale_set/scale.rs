@@ -155,6 +155,20 @@ fn is_protected(instance: &Instance) -> bool {
     })
 }
 
+/// The instances that an operation which is being preempted has not ended: its successor does.
+pub(crate) fn unfinished(world: &World, set: &Resource, running: Option<&String>) -> Vec<u64> {
+    let number = running
+        .and_then(|id| world.operation(id))
+        .map(|operation| operation.number);
+    let hidden = set.hidden.scale_set.as_deref();
+    hidden
+        .into_iter()
+        .flat_map(|hidden| &hidden.instances)
+        .filter(|(_, instance)| instance.operation.is_some() && instance.operation == number)
+        .map(|(id, _)| *id)
+        .collect()
+}
+
 /// Notes on instances which operation changes them.
 pub(crate) fn mark(set: &mut Resource, ids: &[u64], operation: u64) {
     let Some(hidden) = &mut set.hidden.scale_set else {

@@ -251,6 +251,12 @@ static CORE: &[Type] = &[
         "network",
         Some(rule(1, 80, Letters::Network)),
     ),
+    other(
+        NETWORK,
+        "loadBalancers/inboundNatRules",
+        "network",
+        Some(rule(1, 80, Letters::Network)),
+    ),
     tracked(
         NETWORK,
         "bastionHosts",
@@ -268,6 +274,19 @@ static CORE: &[Type] = &[
         Some(rule(1, 90, Letters::Group)),
     ),
     other(RESOURCES, "resources", "resources", None),
+    other(
+        RESOURCES,
+        "deployments",
+        "deployments",
+        Some(rule(1, 64, Letters::Group)),
+    ),
+    other(RESOURCES, "deployments/operations", "deployments", None),
+    other(
+        RESOURCES,
+        "deployments/operationStatuses",
+        "deployments",
+        None,
+    ),
     other(RESOURCES, "providers", "resources", None),
     other(RESOURCES, "tags", "resources", None),
     other(RESOURCES, "operationResults", "resources", None),

@@ -66,7 +66,8 @@ fn end(world: &mut World, operation: Operation) {
 fn succeed(world: &mut World, operation: &mut Operation) {
     let target = operation.target.clone();
     match operation.work {
-        Work::Nothing => {}
+        // Deployments are done by their provider, which needs more than the world.
+        Work::Nothing | Work::Deploy => {}
         Work::Settle => settle(world, operation, "Succeeded"),
         Work::CreateMachine | Work::Start => {
             machine(world, &target, "Succeeded", Some(Power::Running), 1);
@@ -132,7 +133,7 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
             }
         }
         Work::ResizePool => services::pool::resized(world, &target, Some(failure)),
-        Work::Nothing | Work::Evict | Work::Register | Work::Unregister => {}
+        Work::Nothing | Work::Evict | Work::Register | Work::Unregister | Work::Deploy => {}
     }
     world.change(&target, |resource| {
         if let Some(machine) = &mut resource.hidden.machine {

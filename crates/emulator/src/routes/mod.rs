@@ -12,6 +12,8 @@ pub(crate) mod tags;
 
 pub(crate) mod providers;
 
+pub(crate) mod deployments;
+
 pub(crate) mod network;
 
 pub(crate) mod compute;

@@ -33,6 +33,9 @@ mod disks;
 mod machines;
 
 mod changes;
+mod deployments;
+
+mod templates;
 
 mod scale_sets;
 
@@ -49,6 +52,7 @@ mod limits;
 mod faults;
 
 mod throttling;
+mod tls;
 
 mod identity;
 

@@ -4,7 +4,7 @@ use model::ids::ArmId;
 use serde_json::{Value, json};
 
 use super::{
-    interface, load_balancer, nat_gateway, public_ip, security_group, subnet, usages,
+    interface, load_balancer, nat_gateway, nat_rule, public_ip, security_group, subnet, usages,
     virtual_network, write,
 };
 use crate::{
@@ -28,6 +28,7 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
         }
         "locations/usages" if call.method() == Method::Get => usages::list(world, call),
         _ if !served || row.path.starts_with("locations") => Err(not_served(call)),
+        "loadbalancers/inboundnatrules" => nat_rule::answer(world, call, row),
         _ if call.path.is_open() => match call.method() {
             Method::Get => Ok(list(world, call, row)),
             Method::Head

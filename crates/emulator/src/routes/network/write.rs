@@ -267,6 +267,7 @@ pub(crate) fn begin(
         "natGateways" => "NatGateway",
         "loadBalancers" => "LoadBalancer",
         "loadBalancers/backendAddressPools" => "LoadBalancerBackendAddressPool",
+        "loadBalancers/inboundNatRules" => "InboundNatRule",
         "bastionHosts" => "BastionHost",
         _ => "NetworkInterface",
     };

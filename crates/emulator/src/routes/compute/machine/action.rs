@@ -155,7 +155,8 @@ fn act(
         | Work::DeleteGroup
         | Work::ResizePool
         | Work::Register
-        | Work::Unregister => false,
+        | Work::Unregister
+        | Work::Deploy => false,
     };
     let work = if done {
         Work::UpdateMachine

@@ -158,6 +158,7 @@ fn end(
         | Work::DeleteGroup
         | Work::ResizePool
         | Work::Register
-        | Work::Unregister => {}
+        | Work::Unregister
+        | Work::Deploy => {}
     }
 }

@@ -426,6 +426,12 @@ pub(crate) struct Serve {
     /// Keep the world in DIR
     #[arg(long, value_name = "DIR", default_value = ".tensorform/sandbox")]
     pub(crate) state: PathBuf,
+    /// Speak https on the same port too, with the certificate in this PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of that certificate, a PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

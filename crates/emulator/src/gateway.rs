@@ -86,22 +86,31 @@ pub(crate) fn admit<'a>(
         desk.limits
             .arm(call.method(), &operation_name(&call), &caller)?,
     );
-    let row = row(&call)?;
-    match row {
-        Some(row) => check_version(&call, row)?,
-        None => check_own_version(&call)?,
-    }
-    if call.path.group.is_some() && (call.path.namespace.is_some() || !call.path.kinds.is_empty()) {
-        orphan(desk.world, &call, row)?;
-        group(desk.world, &call)?;
-    }
+    let row = examine(desk.world, &call)?;
     if let Some(row) = row {
-        registered(desk.world, &call, row)?;
-        presence::present(desk.world, &call, row)?;
         count(desk.limits, &call, row, &caller, headers)?;
         presence::buried(desk.world, &call, row)?;
     }
     Ok(Admitted { call, row })
+}
+
+/// Checks what ARM checks for every request, its own to providers among them: type, version,
+/// group, registration, and whether the resource is there.
+pub(crate) fn examine(world: &World, call: &Call<'_>) -> Result<Option<&'static Type>, ArmError> {
+    let row = row(call)?;
+    match row {
+        Some(row) => check_version(call, row)?,
+        None => check_own_version(call)?,
+    }
+    if call.path.group.is_some() && (call.path.namespace.is_some() || !call.path.kinds.is_empty()) {
+        orphan(world, call, row)?;
+        group(world, call)?;
+    }
+    if let Some(row) = row {
+        registered(world, call, row)?;
+        presence::present(world, call, row)?;
+    }
+    Ok(row)
 }
 
 fn token(incoming: &Incoming) -> Result<&str, ArmError> {

@@ -1,6 +1,6 @@
 //! The sandbox: a local Azure Resource Manager for rehearsals and tests.
 //!
-//! It listens on loopback HTTP and behaves as recordings of the real service, Microsoft's
+//! It listens on loopback, over HTTP and with a certificate over HTTPS, and behaves as recordings of the real service, Microsoft's
 //! schemas and its documentation say. A [`World`] holds everything that exists and can be kept
 //! in a folder; a [`Sandbox`] serves it. Time comes from a [`Clock`], which a test moves by hand.
 //!
@@ -13,6 +13,7 @@ pub mod clock;
 mod sandbox;
 mod server;
 mod service;
+mod tls;
 
 mod record;
 
@@ -25,6 +26,7 @@ mod presence;
 mod throttle;
 
 mod routes;
+mod template;
 
 mod call;
 mod error;
@@ -63,4 +65,5 @@ pub use crate::{
         folder::OpenError,
         world::{Opened, SUBSCRIPTION, TENANT, World},
     },
+    tls::{Tls, TlsError},
 };

@@ -6,7 +6,7 @@ use model::ids::ArmId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::scale_set::ScaleSet;
+use super::{deployment::Deployment, scale_set::ScaleSet};
 use crate::clock::{Instant, Speed};
 
 /// One thing of a world, under its key.
@@ -231,6 +231,8 @@ pub(crate) struct Hidden {
     /// A network interface kept for the VM whose creation failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserved: Option<Reservation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deployment: Option<Box<Deployment>>,
     /// The instances of a scale set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) scale_set: Option<Box<ScaleSet>>,
@@ -387,6 +389,12 @@ pub(crate) enum Style {
     Network,
     /// `/subscriptions/{s}/operationresults`, Location only, a new one at each poll.
     Group,
+    /// `operationResults` of an account of Microsoft.Batch, Location only.
+    Batch,
+    /// `locations/{l}/operations` of Microsoft.ContainerService, with an API version of its own.
+    Cluster,
+    /// `locations/{l}/asyncoperations` of Microsoft.Storage, Location only.
+    Storage,
     /// Nothing to poll.
     Hidden,
 }
@@ -417,6 +425,8 @@ pub(crate) enum Work {
     PowerOff,
     /// A VM has given its hardware back.
     Deallocate,
+    /// The nodes of a pool of Batch are there, or gone.
+    ResizePool,
     /// Azure takes a Spot VM back.
     Evict,
     /// A resource is gone.
@@ -427,6 +437,8 @@ pub(crate) enum Work {
     Register,
     /// A namespace is not registered any more.
     Unregister,
+    /// A deployment goes on with its resources; it is due again until all of them are done.
+    Deploy,
 }
 
 /// What was deleted a moment ago: its provider still answers for it.

@@ -2,6 +2,8 @@
 
 pub(crate) mod entry;
 
+pub(crate) mod deployment;
+
 pub(crate) mod scale_set;
 
 pub(crate) mod index;

@@ -8,6 +8,14 @@ mod recordings;
 
 mod samples;
 
+mod service_recordings;
+
+mod services;
+
+mod batch;
+
+mod clusters;
+
 mod compute_world;
 
 mod compute_samples;
@@ -25,6 +33,9 @@ mod disks;
 mod machines;
 
 mod changes;
+mod deployments;
+
+mod templates;
 
 mod scale_sets;
 
@@ -41,6 +52,7 @@ mod limits;
 mod faults;
 
 mod throttling;
+mod tls;
 
 mod identity;
 

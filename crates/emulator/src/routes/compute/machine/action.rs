@@ -153,8 +153,10 @@ fn act(
         | Work::Evict
         | Work::Delete
         | Work::DeleteGroup
+        | Work::ResizePool
         | Work::Register
-        | Work::Unregister => false,
+        | Work::Unregister
+        | Work::Deploy => false,
     };
     let work = if done {
         Work::UpdateMachine

@@ -156,7 +156,9 @@ fn end(
         | Work::Evict
         | Work::Delete
         | Work::DeleteGroup
+        | Work::ResizePool
         | Work::Register
-        | Work::Unregister => {}
+        | Work::Unregister
+        | Work::Deploy => {}
     }
 }

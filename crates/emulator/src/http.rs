@@ -1,6 +1,6 @@
 //! Requests and answers without the wire: what the routes work with.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::Value;
 
@@ -131,6 +131,8 @@ pub(crate) enum Body {
     Empty,
     /// A JSON document.
     Json(Value),
+    /// A JSON document that is text already: a large one that many requests share.
+    Text(Arc<str>),
 }
 
 /// An answer before it is put on the wire.

@@ -170,12 +170,11 @@ fn response(
     answer: Answer,
     asked: &BTreeMap<String, String>,
 ) -> Response<Full<Bytes>> {
+    let json = Some("application/json; charset=utf-8");
     let (bytes, kind) = match answer.body {
         Body::Empty => (Vec::new(), None),
-        Body::Json(value) => (
-            value.to_string().into_bytes(),
-            Some("application/json; charset=utf-8"),
-        ),
+        Body::Json(value) => (value.to_string().into_bytes(), json),
+        Body::Text(text) => (text.as_bytes().to_vec(), json),
     };
     let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
     let mut ids = Seeded::new(&[high, low]);

@@ -236,7 +236,8 @@ fn begin(
 fn text_of(answer: &Answer, pointer: &str) -> String {
     match &answer.body {
         crate::http::Body::Json(body) => text(body, pointer).unwrap_or_default().to_owned(),
-        crate::http::Body::Empty => String::new(),
+        // A shared text is a list of sizes, which no service here answers.
+        crate::http::Body::Text(_) | crate::http::Body::Empty => String::new(),
     }
 }
 

@@ -30,13 +30,13 @@ use crate::{
 const NODES: &[u32] = &[1, 100, 1_000];
 
 /// Runs of each plan unless `RUNS` says.
-const RUNS: usize = 7;
+const RUNS: u32 = 7;
 
 /// Runs of each plan that are asked for their memory.
-const PEAK_RUNS: usize = 3;
+const PEAK_RUNS: u32 = 3;
 
 /// Runs of what takes some milliseconds.
-const SHORT_RUNS: usize = 31;
+const SHORT_RUNS: u32 = 31;
 
 /// The smallest example, from the root of the repository.
 const EXAMPLE: &str = "examples/training-small.yaml";
@@ -86,7 +86,7 @@ fn numbers(name: &str, usual: &[u32]) -> Vec<u32> {
     text.split_whitespace().map(number).collect()
 }
 
-fn runs() -> usize {
+fn runs() -> u32 {
     let given = std::env::var("RUNS").ok();
     given.map_or(RUNS, |runs| runs.parse().expect("a number of runs"))
 }
@@ -143,11 +143,8 @@ impl Place {
 
     /// Plans often.
     fn plans(&self, at: &Setting<'_>) -> Case {
-        let runs = runs();
-        let before = measure::processor_time();
-        let (walls, mut requests): (Vec<Duration>, Vec<u64>) =
-            (0..runs).map(|_| self.plan(at, Run::wall)).unzip();
-        let processor = measure::processor_time().saturating_sub(before);
+        let (timed, processor) = timed(runs(), || self.plan(at, Run::wall));
+        let (walls, mut requests): (Vec<Duration>, Vec<u64>) = timed.into_iter().unzip();
         let (peaks_kib, seen): (Vec<u64>, Vec<u64>) =
             (0..PEAK_RUNS).map(|_| self.plan(at, Run::peak_kib)).unzip();
         requests.extend(seen);
@@ -160,11 +157,19 @@ impl Place {
             nodes: at.nodes,
             requests,
             walls,
-            processor: processor / u32::try_from(runs).expect("not that many runs"),
+            processor,
             peaks_kib,
             server_peak_kib: at.server.peak_kib(),
         }
     }
+}
+
+/// Does something often, and tells the mean of the processor time of what it starts.
+fn timed<T>(times: u32, each: impl Fn() -> T) -> (Vec<T>, Duration) {
+    let before = measure::processor_time();
+    let results = (0..times).map(|_| each()).collect();
+    let processor = measure::processor_time().saturating_sub(before);
+    (results, processor / times)
 }
 
 /// What is planned, and against whom.
@@ -205,12 +210,15 @@ fn starts() -> Vec<Start> {
     let example = root().join(EXAMPLE);
     let example = example.to_str().expect("a path that is text");
     let place = tempfile::tempdir().expect("a folder");
-    let start = |name: &str, most_milliseconds: f64, arguments: &[&str]| Start {
-        name: name.to_owned(),
-        most_milliseconds,
-        walls: (0..SHORT_RUNS)
-            .map(|_| Run::new(place.path(), arguments).wall())
-            .collect(),
+    let start = |name: &str, most_milliseconds: f64, arguments: &[&str]| {
+        let run = Run::new(place.path(), arguments);
+        let (walls, processor) = timed(SHORT_RUNS, || run.wall());
+        Start {
+            name: name.to_owned(),
+            most_milliseconds,
+            walls,
+            processor,
+        }
     };
     let offline = format!("-f {EXAMPLE} plan --offline");
     vec![

@@ -62,6 +62,8 @@ pub(crate) struct Start {
     pub(crate) name: String,
     pub(crate) most_milliseconds: f64,
     pub(crate) walls: Vec<Duration>,
+    /// Processor time of a run: the mean.
+    pub(crate) processor: Duration,
 }
 
 /// Everything.
@@ -121,9 +123,11 @@ impl Report {
         for start in &self.starts {
             let _ = writeln!(
                 text,
-                "{:<26}   {}   {}",
+                "{:<26}   {}   {:>9} {:>12.0}   {}",
                 "start",
                 spread(&start.walls),
+                "",
+                milliseconds(start.processor),
                 start.name
             );
         }
@@ -205,6 +209,7 @@ impl Report {
             "starts": self.starts.iter().map(|start| json!({
                 "name": start.name,
                 "wall_us": raw(&start.walls),
+                "processor_us": microseconds(start.processor),
             })).collect::<Vec<_>>(),
         });
         let text = serde_json::to_string_pretty(&document).expect("a document has a text");

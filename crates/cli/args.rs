@@ -7,9 +7,13 @@ use clap::{
     builder::BoolishValueParser, error::ErrorKind,
 };
 
+use crate::help;
+
 /// The command line, with a variable `TENSORFORM_…` for each option.
 pub(crate) fn command() -> clap::Command {
     mirrored(Arguments::command())
+        .after_help(help::SHORT)
+        .after_long_help(help::long())
 }
 
 fn mirrored(command: clap::Command) -> clap::Command {
@@ -36,7 +40,7 @@ fn mirror(argument: Arg) -> Arg {
 }
 
 /// The variable that mirrors an option.
-fn variable(argument: &Arg) -> Option<String> {
+pub(crate) fn variable(argument: &Arg) -> Option<String> {
     let long = argument.get_long()?;
     let prints = matches!(argument.get_action(), ArgAction::Help | ArgAction::Version);
     (!prints).then(|| format!("TENSORFORM_{}", long.to_uppercase().replace('-', "_")))
@@ -54,9 +58,6 @@ fn variable(argument: &Arg) -> Option<String> {
     propagate_version = true,
     disable_help_subcommand = true
 )]
-#[command(
-    after_help = "Try it without an account:\n  tensorform init\n  tensorform --sandbox plan\n  tensorform --sandbox apply\n\nA variable stands for each option: TENSORFORM_SUBSCRIPTION for --subscription."
-)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -68,7 +69,7 @@ pub(crate) struct Arguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Read the spec from FILE
+    /// Read the spec from FILE, or from standard input where it is -
     #[arg(
         short,
         long,
@@ -87,7 +88,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) var_file: Option<PathBuf>,
     /// Use this subscription, by its id
-    #[arg(long, global = true, value_name = "ID")]
+    #[arg(long, global = true, value_name = "ID", value_parser = subscription)]
     pub(crate) subscription: Option<String>,
     /// Use this cloud
     #[arg(long, global = true, value_enum, default_value_t)]
@@ -99,7 +100,7 @@ pub(crate) struct Global {
     /// Talk to another Azure Resource Manager
     #[arg(long, global = true, value_name = "URL", conflicts_with = "sandbox")]
     pub(crate) endpoint: Option<String>,
-    /// Work in the local sandbox, whose world is kept in DIR
+    /// Work in the local sandbox; its world is kept in DIR, .tensorform/sandbox unless given
     #[arg(
         long,
         global = true,
@@ -206,6 +207,14 @@ pub(crate) enum Command {
     Man(Man),
 }
 
+/// Reads the id of a subscription; its name is nothing that Azure takes in its place.
+fn subscription(text: &str) -> Result<String, String> {
+    let is_id = text.len() == 36 && uuid::Uuid::try_parse(text).is_ok();
+    is_id.then(|| text.to_owned()).ok_or_else(|| {
+        "expected a subscription id such as `00000000-0000-0000-0000-000000000000`".to_owned()
+    })
+}
+
 impl Arguments {
     /// Reads a command line.
     ///
@@ -296,7 +305,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["replace", "reselect"])]
     pub(crate) destroy: bool,
     /// Exit with 2 when there are changes
     #[arg(long)]
@@ -328,6 +337,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
+    #[arg(conflicts_with_all = ["replace", "reselect", "offline"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,
@@ -348,8 +358,12 @@ pub(crate) struct Explain {
     /// A pool of the spec, or a code such as SPEC002
     #[arg(value_name = "POOL|CODE")]
     pub(crate) what: Option<String>,
-    #[command(flatten)]
-    pub(crate) planning: Planning,
+    /// Ask nobody: nothing exists, quota and restrictions are unknown
+    #[arg(long, conflicts_with_all = ["sandbox", "endpoint"])]
+    pub(crate) offline: bool,
+    /// Choose sizes and images anew instead of keeping live choices
+    #[arg(long)]
+    pub(crate) reselect: bool,
 }
 
 /// Arguments of `sizes`.
@@ -412,6 +426,12 @@ pub(crate) struct Serve {
     /// Keep the world in DIR
     #[arg(long, value_name = "DIR", default_value = ".tensorform/sandbox")]
     pub(crate) state: PathBuf,
+    /// Speak https on the same port too, with the certificate in this PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of that certificate, a PEM file
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

@@ -5,6 +5,11 @@ mod args;
 
 mod exit;
 
+mod help;
+
+#[cfg(test)]
+mod reference;
+
 mod output;
 
 mod app;
@@ -12,6 +17,8 @@ mod app;
 mod stop;
 
 mod usage;
+
+mod files;
 
 mod source;
 
@@ -47,8 +54,9 @@ fn main() -> ExitCode {
     };
     let app = App::new(arguments.global, arguments.command.name());
     logging::start(&app);
-    match commands::run(&app, arguments.command) {
-        Ok(exit) => exit.into(),
-        Err(stop) => app.report(stop).into(),
-    }
+    let exit = match commands::run(&app, arguments.command) {
+        Ok(exit) => exit,
+        Err(stop) => app.report(&stop),
+    };
+    app.end(exit).into()
 }

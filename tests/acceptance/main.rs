@@ -5,6 +5,8 @@ mod arrows;
 
 mod readme;
 
+mod documents;
+
 mod source;
 
 mod harness;
@@ -12,6 +14,9 @@ mod harness;
 mod transcript;
 
 mod goldens;
+
+mod examples;
+
 mod transcripts;
 
 mod kill;
@@ -27,3 +32,5 @@ mod secrets;
 mod signals;
 
 mod neighbours;
+
+mod rough;

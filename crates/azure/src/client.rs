@@ -320,6 +320,12 @@ fn endpoint_of(settings: &Settings) -> Result<Url, ConnectError> {
             "expected an address such as `https://HOST`: {error}"
         ))
     })?;
+    if !matches!(url.scheme(), "https" | "http") {
+        let found = url.scheme();
+        return Err(wrong(format!(
+            "expected an address such as `https://HOST`, found one of `{found}`"
+        )));
+    }
     check_scheme(&url).map_err(|fault| wrong(fault.to_string()))?;
     if !matches!(url.path(), "" | "/") || url.query().is_some() {
         return Err(wrong(

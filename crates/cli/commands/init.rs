@@ -1,6 +1,6 @@
 //! `init`: a commented starter spec.
 
-use std::{fs, io::ErrorKind};
+use std::fs;
 
 use model::{
     diag::Code,
@@ -12,6 +12,7 @@ use crate::{
     app::App,
     args,
     exit::Exit,
+    files,
     stop::{Outcome, Stop},
 };
 
@@ -19,7 +20,7 @@ use crate::{
 pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
     let path = &app.global.file;
     let file = path.display();
-    if path.exists() && !arguments.force {
+    if !files::is_standard(path) && path.exists() && !arguments.force {
         return Err(
             Stop::because(Code::FileUnusable, format!("`{file}` exists already"))
                 .help("name another file with `-f`, or pass `--force` to overwrite it"),
@@ -30,46 +31,31 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
         None if app.output.can_ask => app.output.ask(question, default),
         None => default.to_owned(),
     };
-    let stage = match ask(
+    let stage = stage(&ask(
         &arguments.stage,
         "stage: training or inference?",
         "training",
-    )
-    .as_str()
-    {
-        "training" => Stage::Training,
-        "inference" => Stage::Inference,
-        other => return Err(unknown("stage", other, "training or inference")),
-    };
-    let workload = match ask(
+    ))?;
+    let workload = workload(&ask(
         &arguments.workload,
         "workload: generative, complex or small?",
         "generative",
-    )
-    .as_str()
-    {
-        "generative" => Workload::Generative,
-        "complex" => Workload::Complex,
-        "small" => Workload::Small,
-        other => return Err(unknown("workload", other, "generative, complex or small")),
-    };
+    ))?;
     let orchestrator = match arguments.orchestrator.as_deref() {
         Some("auto") => Orchestrator::Auto,
         _ => Orchestrator::Manual,
     };
     let text = spec::starter(stage, workload, arguments.model.as_deref(), orchestrator);
-    fs::write(path, text).map_err(|error| {
-        let help = if error.kind() == ErrorKind::NotFound {
-            "make the folder first"
+    if files::is_standard(path) {
+        let text = if app.output.is_json() {
+            render::generated::text(&text, app.command, VERSION)
         } else {
-            "check the permissions"
+            text
         };
-        Stop::because(
-            Code::FileUnusable,
-            format!("`{file}` cannot be written: {error}"),
-        )
-        .help(help)
-    })?;
+        app.output.data(&text);
+        return Ok(Exit::Done);
+    }
+    fs::write(path, text).map_err(|error| files::unwritable(path, &error))?;
     let next = "tensorform --sandbox plan";
     if app.output.is_json() {
         app.output
@@ -80,6 +66,23 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
         ));
     }
     Ok(Exit::Done)
+}
+
+fn stage(word: &str) -> Result<Stage, Stop> {
+    match word {
+        "training" => Ok(Stage::Training),
+        "inference" => Ok(Stage::Inference),
+        other => Err(unknown("stage", other, "training or inference")),
+    }
+}
+
+fn workload(word: &str) -> Result<Workload, Stop> {
+    match word {
+        "generative" => Ok(Workload::Generative),
+        "complex" => Ok(Workload::Complex),
+        "small" => Ok(Workload::Small),
+        other => Err(unknown("workload", other, "generative, complex or small")),
+    }
 }
 
 fn unknown(what: &str, found: &str, expected: &str) -> Stop {

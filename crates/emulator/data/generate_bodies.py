@@ -15,8 +15,25 @@ import sys
 SOURCE = "Azure/azure-rest-api-specs@7dfd17073198 (2024-11-05), MIT"
 COMPUTE = "compute/resource-manager/Microsoft.Compute/ComputeRP/stable/2024-07-01/"
 DISK = "compute/resource-manager/Microsoft.Compute/DiskRP/stable/2024-03-02/"
+GALLERY = "compute/resource-manager/Microsoft.Compute/GalleryRP/stable/2023-07-03/"
 NETWORK = "network/resource-manager/Microsoft.Network/stable/2024-03-01/"
 RESOURCES = "resources/resource-manager/Microsoft.Resources/stable/2024-07-01/"
+BATCH = "batch/resource-manager/Microsoft.Batch/stable/2024-07-01/BatchManagement.json"
+CLUSTERS = (
+    "containerservice/resource-manager/Microsoft.ContainerService/aks/stable/2024-09-01/"
+    "managedClusters.json"
+)
+IDENTITY = "msi/resource-manager/Microsoft.ManagedIdentity/stable/2023-01-31/ManagedIdentity.json"
+ROLES = (
+    "authorization/resource-manager/Microsoft.Authorization/stable/2022-04-01/"
+    "authorization-RoleAssignmentsCalls.json"
+)
+LOCKS = "resources/resource-manager/Microsoft.Authorization/stable/2020-05-01/locks.json"
+TERMS = (
+    "marketplaceordering/resource-manager/Microsoft.MarketplaceOrdering/stable/2021-01-01/"
+    "Agreements.json"
+)
+SCHEDULES = "devtestlabs/resource-manager/Microsoft.DevTestLab/stable/2018-09-15/DTL.json"
 
 # type -> api-version of the schema, and (file, definition) of its PUT and PATCH bodies.
 BODIES = {
@@ -34,6 +51,76 @@ BODIES = {
         "2024-07-01",
         (COMPUTE + "sshPublicKey.json", "SshPublicKeyResource"),
         (COMPUTE + "sshPublicKey.json", "SshPublicKeyUpdateResource"),
+    ),
+    "Microsoft.Compute/virtualMachineScaleSets": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSet"),
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetUpdate"),
+    ),
+    "Microsoft.Compute/virtualMachineScaleSets/virtualMachines": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetVM"),
+        None,
+    ),
+    "Microsoft.Compute/virtualMachineScaleSets/extensions": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetExtension"),
+        (COMPUTE + "virtualMachineScaleSet.json", "VirtualMachineScaleSetExtensionUpdate"),
+    ),
+    "Microsoft.Compute/virtualMachines/extensions": (
+        "2024-07-01",
+        (COMPUTE + "virtualMachine.json", "VirtualMachineExtension"),
+        (COMPUTE + "virtualMachine.json", "VirtualMachineExtensionUpdate"),
+    ),
+    "Microsoft.Compute/virtualMachines/runCommands": (
+        "2024-07-01",
+        (COMPUTE + "runCommand.json", "VirtualMachineRunCommand"),
+        (COMPUTE + "runCommand.json", "VirtualMachineRunCommandUpdate"),
+    ),
+    "Microsoft.Compute/availabilitySets": (
+        "2024-07-01",
+        (COMPUTE + "availabilitySet.json", "AvailabilitySet"),
+        (COMPUTE + "availabilitySet.json", "AvailabilitySetUpdate"),
+    ),
+    "Microsoft.Compute/proximityPlacementGroups": (
+        "2024-07-01",
+        (COMPUTE + "proximityPlacementGroup.json", "ProximityPlacementGroup"),
+        (COMPUTE + "proximityPlacementGroup.json", "ProximityPlacementGroupUpdate"),
+    ),
+    "Microsoft.Compute/capacityReservationGroups": (
+        "2024-07-01",
+        (COMPUTE + "capacityReservation.json", "CapacityReservationGroup"),
+        (COMPUTE + "capacityReservation.json", "CapacityReservationGroupUpdate"),
+    ),
+    "Microsoft.Compute/capacityReservationGroups/capacityReservations": (
+        "2024-07-01",
+        (COMPUTE + "capacityReservation.json", "CapacityReservation"),
+        (COMPUTE + "capacityReservation.json", "CapacityReservationUpdate"),
+    ),
+    "Microsoft.Compute/images": (
+        "2024-07-01",
+        (COMPUTE + "image.json", "Image"),
+        (COMPUTE + "image.json", "ImageUpdate"),
+    ),
+    "Microsoft.Compute/snapshots": (
+        "2024-03-02",
+        (DISK + "snapshot.json", "Snapshot"),
+        (DISK + "snapshot.json", "SnapshotUpdate"),
+    ),
+    "Microsoft.Compute/galleries": (
+        "2023-07-03",
+        (GALLERY + "gallery.json", "Gallery"),
+        (GALLERY + "gallery.json", "GalleryUpdate"),
+    ),
+    "Microsoft.Compute/galleries/images": (
+        "2023-07-03",
+        (GALLERY + "gallery.json", "GalleryImage"),
+        (GALLERY + "gallery.json", "GalleryImageUpdate"),
+    ),
+    "Microsoft.Compute/galleries/images/versions": (
+        "2023-07-03",
+        (GALLERY + "gallery.json", "GalleryImageVersion"),
+        (GALLERY + "gallery.json", "GalleryImageVersionUpdate"),
     ),
     "Microsoft.Network/virtualNetworks": (
         "2024-03-01",
@@ -69,6 +156,63 @@ BODIES = {
         "2024-03-01",
         (NETWORK + "networkInterface.json", "NetworkInterface"),
         (NETWORK + "network.json", "TagsObject"),
+    ),
+    "Microsoft.Network/loadBalancers": (
+        "2024-03-01",
+        (NETWORK + "loadBalancer.json", "LoadBalancer"),
+        (NETWORK + "network.json", "TagsObject"),
+    ),
+    "Microsoft.Network/loadBalancers/backendAddressPools": (
+        "2024-03-01",
+        (NETWORK + "loadBalancer.json", "BackendAddressPool"),
+        None,
+    ),
+    "Microsoft.Network/bastionHosts": (
+        "2024-03-01",
+        (NETWORK + "bastionHost.json", "BastionHost"),
+        (NETWORK + "network.json", "TagsObject"),
+    ),
+    "Microsoft.Batch/batchAccounts": (
+        "2024-07-01",
+        (BATCH, "BatchAccountCreateParameters"),
+        (BATCH, "BatchAccountUpdateParameters"),
+    ),
+    "Microsoft.Batch/batchAccounts/pools": ("2024-07-01", (BATCH, "Pool"), (BATCH, "Pool")),
+    "Microsoft.ContainerService/managedClusters": (
+        "2024-09-01",
+        (CLUSTERS, "ManagedCluster"),
+        (CLUSTERS, "TagsObject"),
+    ),
+    "Microsoft.ContainerService/managedClusters/agentPools": (
+        "2024-09-01",
+        (CLUSTERS, "AgentPool"),
+        None,
+    ),
+    "Microsoft.ManagedIdentity/userAssignedIdentities": (
+        "2023-01-31",
+        (IDENTITY, "Identity"),
+        (IDENTITY, "IdentityUpdate"),
+    ),
+    "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials": (
+        "2023-01-31",
+        (IDENTITY, "FederatedIdentityCredential"),
+        None,
+    ),
+    "Microsoft.Authorization/roleAssignments": (
+        "2022-04-01",
+        (ROLES, "RoleAssignmentCreateParameters"),
+        None,
+    ),
+    "Microsoft.Authorization/locks": ("2020-05-01", (LOCKS, "ManagementLockObject"), None),
+    "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements": (
+        "2021-01-01",
+        (TERMS, "AgreementTerms"),
+        None,
+    ),
+    "Microsoft.DevTestLab/schedules": (
+        "2018-09-15",
+        (SCHEDULES, "Schedule"),
+        (SCHEDULES, "ScheduleFragment"),
     ),
     "Microsoft.Resources/resourceGroups": (
         "2024-07-01",

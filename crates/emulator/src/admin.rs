@@ -110,7 +110,9 @@ fn move_on(service: &Service, state: &mut State, incoming: &Incoming) -> Result<
             "The clock of this sandbox runs by itself.",
         ));
     }
-    advance(&mut state.world, service.clock.now()).map_err(|error| unwritten(&error))?;
+    let now = service.clock.now();
+    let State { world, faults, .. } = &mut *state;
+    advance(world, faults, &service.setup, now).map_err(|error| unwritten(&error))?;
     Ok(Answer::json(
         200,
         json!({"now": service.clock.now().precise()}),

@@ -5,7 +5,8 @@
 
 use model::{
     catalog::{
-        Architecture, Catalog, ImageOs, ImageRow, Offer, RegionOffers, RegionRow, Size, VmPrice,
+        Architecture, Catalog, ImageOs, ImageRow, Offer, RegionOffers, RegionRow, Size,
+        TrustedLaunch, VmPrice,
     },
     units::{Region, SizeName},
 };
@@ -72,6 +73,15 @@ pub(crate) fn prices(
         .vm_prices(region)
         .into_iter()
         .flat_map(model::catalog::VmPrices::iter)
+}
+
+/// Whether a size's family takes Trusted Launch; `None` where that is not known.
+pub(crate) fn takes_trusted_launch(size: &Size) -> Option<bool> {
+    match catalog().image_family(&size.image_family)?.trusted_launch {
+        TrustedLaunch::Supported | TrustedLaunch::SecureBootOff => Some(true),
+        TrustedLaunch::Unsupported => Some(false),
+        TrustedLaunch::Unknown => None,
+    }
 }
 
 /// A quota counter: its name, and its name for people.
@@ -153,6 +163,7 @@ fn market_image(row: &'static ImageRow) -> MarketImage {
             architecture: architecture(row.architecture).to_owned(),
             offer: row.offer.clone(),
             version: version.clone(),
+            ..Image::default()
         },
         version,
         has_plan: row.has_plan == Some(true),

@@ -11,6 +11,7 @@ use crate::{
     faults::Faults,
     http::{Answer, Incoming, Method, Path},
     json::text,
+    presence,
     store::{entry::Failure, world::World},
     text::base64_decode,
     throttle::{Caller, Limits, rules},
@@ -85,22 +86,31 @@ pub(crate) fn admit<'a>(
         desk.limits
             .arm(call.method(), &operation_name(&call), &caller)?,
     );
-    let row = row(&call)?;
-    match row {
-        Some(row) => check_version(&call, row)?,
-        None => check_own_version(&call)?,
-    }
-    if call.path.group.is_some() && (call.path.namespace.is_some() || !call.path.kinds.is_empty()) {
-        orphan(desk.world, &call, row)?;
-        group(desk.world, &call)?;
-    }
+    let row = examine(desk.world, &call)?;
     if let Some(row) = row {
-        registered(desk.world, &call, row)?;
-        present(desk.world, &call, row)?;
         count(desk.limits, &call, row, &caller, headers)?;
-        buried(desk.world, &call, row)?;
+        presence::buried(desk.world, &call, row)?;
     }
     Ok(Admitted { call, row })
+}
+
+/// Checks what ARM checks for every request, its own to providers among them: type, version,
+/// group, registration, and whether the resource is there.
+pub(crate) fn examine(world: &World, call: &Call<'_>) -> Result<Option<&'static Type>, ArmError> {
+    let row = row(call)?;
+    match row {
+        Some(row) => check_version(call, row)?,
+        None => check_own_version(call)?,
+    }
+    if call.path.group.is_some() && (call.path.namespace.is_some() || !call.path.kinds.is_empty()) {
+        orphan(world, call, row)?;
+        group(world, call)?;
+    }
+    if let Some(row) = row {
+        registered(world, call, row)?;
+        presence::present(world, call, row)?;
+    }
+    Ok(row)
 }
 
 fn token(incoming: &Incoming) -> Result<&str, ArmError> {
@@ -359,62 +369,6 @@ fn registered(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError
     )
 }
 
-/// Answers for what is not there, except for what a provider has just deleted.
-fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
-    if !row.tracked && !row.path.contains('/') || row.path.starts_with("locations") {
-        return Ok(());
-    }
-    let Some(id) = crate::routes::common::id(world, call) else {
-        return Ok(());
-    };
-    if let Some(parent) = id.parent()
-        && world.resource(&parent).is_none()
-    {
-        return Err(if call.method() == Method::Put {
-            ArmError::gateway(
-                404,
-                "ParentResourceNotFound",
-                format!(
-                    "Can not perform requested operation on nested resource. Parent resource \
-                     '{}' not found.",
-                    parent.name()
-                ),
-            )
-        } else {
-            not_found(&parent.resource_type(), parent.name(), call.group())
-        });
-    }
-    let makes = matches!(call.method(), Method::Put | Method::Delete) && !call.path.is_open();
-    if makes
-        || world.resource(&id).is_some()
-        || id.parent().is_some()
-        || world.tombstone(&id, call.now).is_some()
-    {
-        return Ok(());
-    }
-    Err(not_found(&row.name(), id.name(), call.group()))
-}
-
-/// The answer of a provider for what it has just deleted.
-fn buried(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
-    let makes = matches!(call.method(), Method::Put | Method::Delete);
-    let grave = crate::routes::common::id(world, call)
-        .filter(|id| !makes && world.resource(id).is_none())
-        .filter(|id| world.tombstone(id, call.now).is_some());
-    match grave {
-        None => Ok(()),
-        Some(id) => Err(if row.path == "disks" {
-            ArmError::new(404, "NotFound", format!("Disk {} is not found.", id.name()))
-        } else {
-            ArmError::new(
-                404,
-                "NotFound",
-                "The entity was not found in this Azure location.",
-            )
-        }),
-    }
-}
-
 /// The refusal of ARM for a resource that is not there.
 pub(crate) fn not_found(kind: &str, name: &str, group: &str) -> ArmError {
     ArmError::gateway(
@@ -438,11 +392,24 @@ fn count(
     match row.namespace {
         "Microsoft.Compute" => {
             let mut kind = call.path.kind();
-            let action = ["instanceview", "vmsizes"]
-                .iter()
-                .any(|view| kind.ends_with(view));
+            let action = [
+                "instanceview",
+                "vmsizes",
+                "/skus",
+                "osupgradehistory",
+                "networkinterfaces",
+            ]
+            .iter()
+            .any(|view| kind.ends_with(view));
             if call.path.is_open() && reads && (!action || row.path.starts_with("locations")) {
                 kind.push_str(" list");
+            }
+            // Recorded: lists of a whole subscription count nothing for some types.
+            let uncounted = ["virtualmachinescalesets list", "availabilitysets list"]
+                .contains(&kind.as_str())
+                && call.path.group.is_none();
+            if uncounted {
+                return Ok(());
             }
             if let Some(group) = rules::compute_group(&kind, call.method()) {
                 headers.extend(limits.compute(group, caller)?);

@@ -24,7 +24,7 @@ pub(crate) fn answer(incoming: &Incoming, setup: &Setup, now: Instant) -> Answer
         return discovery(incoming);
     }
     if path == "/metadata/endpoints" && reads {
-        return Answer::json(200, endpoints(incoming, setup));
+        return Answer::json(200, endpoints(incoming));
     }
     if path == "/metadata/identity/oauth2/token" && reads {
         return metadata(incoming, setup, now);
@@ -89,18 +89,22 @@ fn discovery(incoming: &Incoming) -> Answer {
     )
 }
 
-fn endpoints(incoming: &Incoming, setup: &Setup) -> Value {
+/// The cloud as clients look it up: one since 2022-09-01, a list of all clouds before.
+fn endpoints(incoming: &Incoming) -> Value {
     let base = &incoming.base;
-    json!([{
+    let cloud = json!({
         "name": "Sandbox",
         "portal": base,
         "resourceManager": format!("{base}/"),
+        "gallery": format!("{base}/"),
+        "batch": "https://batch.core.windows.net/",
+        "graphAudience": format!("{base}/graph/"),
         "microsoftGraphResourceId": format!("{base}/graph/"),
         "graph": format!("{base}/graph"),
         "authentication": {
             "loginEndpoint": base,
             "audiences": [format!("{base}/"), "https://management.azure.com/"],
-            "tenant": if setup.tenant.is_empty() { "common" } else { setup.tenant.as_str() },
+            "tenant": "common",
             "identityProvider": "AAD",
         },
         "suffixes": {
@@ -108,7 +112,12 @@ fn endpoints(incoming: &Incoming, setup: &Setup) -> Value {
             "keyVaultDns": "vault.azure.net",
             "acrLoginServer": "azurecr.io",
         },
-    }])
+    });
+    let one = incoming
+        .query
+        .get("api-version")
+        .is_some_and(|version| version >= "2022-09-01");
+    if one { cloud } else { json!([cloud]) }
 }
 
 /// An unsigned token with the claims that clients look into.

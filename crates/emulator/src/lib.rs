@@ -1,11 +1,11 @@
 //! The sandbox: a local Azure Resource Manager for rehearsals and tests.
 //!
-//! It listens on loopback HTTP and behaves as recordings of the real service, Microsoft's
+//! It listens on loopback, over HTTP and with a certificate over HTTPS, and behaves as recordings of the real service, Microsoft's
 //! schemas and its documentation say. A [`World`] holds everything that exists and can be kept
 //! in a folder; a [`Sandbox`] serves it. Time comes from a [`Clock`], which a test moves by hand.
 //!
 //! Reading order: `server` takes requests off the wire, `service` decides on faults and holds
-//! the state, `gateway` does what ARM does first, `routes` has the providers, `lro` and `work`
+//! the state, `gateway` and `presence` do what ARM does first, `routes` has the providers, `lro` and `work`
 //! the operations, `store` the durable world. It shares nothing with the client but `model`.
 
 pub mod clock;
@@ -13,6 +13,7 @@ pub mod clock;
 mod sandbox;
 mod server;
 mod service;
+mod tls;
 
 mod record;
 
@@ -21,9 +22,11 @@ mod identity;
 mod prices;
 
 mod gateway;
+mod presence;
 mod throttle;
 
 mod routes;
+mod template;
 
 mod call;
 mod error;
@@ -62,4 +65,5 @@ pub use crate::{
         folder::OpenError,
         world::{Opened, SUBSCRIPTION, TENANT, World},
     },
+    tls::{Tls, TlsError},
 };

@@ -2,6 +2,8 @@
 //!
 //! They end by time, never because somebody polls.
 
+mod services;
+
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
@@ -49,6 +51,7 @@ pub(crate) fn begin(world: &mut World, call: &Call<'_>, plan: &Plan<'_>) -> Oper
         failure: call.failure.clone(),
         old_size: None,
         output: None,
+        instances: Vec::new(),
     };
     world.put(Entry::Operation(Box::new(operation.clone())));
     operation
@@ -87,7 +90,10 @@ pub(crate) fn announce(
     retry_after: Option<u64>,
 ) -> Answer {
     let mut answer = answer;
-    if operation.style != Style::Group {
+    if !matches!(
+        operation.style,
+        Style::Group | Style::Batch | Style::Storage
+    ) {
         answer = answer.with_header("Azure-AsyncOperation", url(call, operation, Page::Status));
     }
     if matches!(operation.style, Style::Compute | Style::Network) {
@@ -132,6 +138,10 @@ fn url(call: &Call<'_>, operation: &Operation, page: Page) -> String {
             "{base}/providers/Microsoft.Compute/locations/{location}/operations/{id}?p={}{monitor}&api-version={version}",
             Seeded::of_text(call.setup.seed, subscription).guid()
         ),
+        Style::Gallery => format!(
+            "{base}/providers/Microsoft.Compute/locations/{location}/capsOperations/{id}?p={}{monitor}&api-version={version}",
+            Seeded::of_text(call.setup.seed, subscription).guid()
+        ),
         Style::Disk => format!(
             "{base}/providers/Microsoft.Compute/locations/{location}/DiskOperations/{id}?p={}{monitor}&api-version={version}",
             Seeded::of_text(call.setup.seed, subscription).guid()
@@ -145,6 +155,9 @@ fn url(call: &Call<'_>, operation: &Operation, page: Page) -> String {
             format!(
                 "{base}/providers/Microsoft.Network/locations/{location}/{kind}/{id}?api-version={version}"
             )
+        }
+        Style::Batch | Style::Cluster | Style::Storage => {
+            format!("{base}{}", services::path(call, operation, page))
         }
         Style::Group => {
             let job = json!({
@@ -183,7 +196,13 @@ fn doubled(polls: u32) -> u64 {
 
 /// What an operation URL of a provider answers.
 pub(crate) fn poll(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
-    let id = call.path.last_name();
+    // Some put the name of the target before the id, which has 36 characters.
+    let name = call.path.last_name();
+    let id = name
+        .len()
+        .checked_sub(36)
+        .and_then(|start| name.get(start..))
+        .unwrap_or(name);
     let found = world
         .operation(id)
         .filter(|operation| same(&operation.subscription, call.subscription()));
@@ -195,14 +214,23 @@ pub(crate) fn poll(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
         ));
     };
     match operation.style {
-        Style::Compute | Style::Disk => Ok(poll_compute(call, operation)),
+        Style::Compute | Style::Disk | Style::Gallery => Ok(poll_compute(call, operation)),
+        Style::Batch | Style::Cluster | Style::Storage => {
+            Ok(services::poll(world, call, operation))
+        }
         Style::Network | Style::Hidden | Style::Group => Ok(poll_network(call, operation)),
     }
 }
 
 fn poll_compute(call: &Call<'_>, operation: &Operation) -> Answer {
     // Recorded: 35 s (sometimes 4 or 30) between polls of a VM's creation, 30 s of its deletion.
-    let between = if operation.work == Work::CreateMachine {
+    let between = if operation.title.ends_with("VMScaleSet") {
+        Some(match operation.title.as_str() {
+            "CreateVMScaleSet" => 61,
+            "UpdateVMScaleSet" => 37,
+            _ => 10,
+        })
+    } else if operation.work == Work::CreateMachine {
         Some(35)
     } else if operation.work == Work::Delete && operation.style == Style::Compute {
         Some(30)
@@ -213,7 +241,12 @@ fn poll_compute(call: &Call<'_>, operation: &Operation) -> Answer {
         return match &operation.state {
             State::Running => running(call, Answer::empty(202), between)
                 .with_header("Location", url(call, operation, Page::Result)),
-            State::Succeeded => Answer::empty(200),
+            State::Succeeded => match &operation.output {
+                Some(output) if operation.style == Style::Compute => {
+                    Answer::json(200, output.clone())
+                }
+                Some(_) | None => Answer::empty(200),
+            },
             State::Failed { code, message } => ArmError::new(409, code, message.as_str()).into(),
         };
     }

@@ -13,6 +13,7 @@ use crate::{
     service::{Service, advance},
     store::{folder::OpenError, world::World},
     throttle::Limits,
+    tls::Tls,
 };
 
 /// What a sandbox is started with.
@@ -26,6 +27,8 @@ pub struct Options {
     pub faults: Faults,
     /// The port on 127.0.0.1; 0 takes a free one.
     pub port: u16,
+    /// With what it also speaks TLS on that port.
+    pub tls: Option<Tls>,
     /// How long pages of lists are.
     pub pages: Pages,
     /// Whether request buckets can run out.
@@ -42,6 +45,7 @@ impl Options {
             clock,
             faults: Faults::none(),
             port: 0,
+            tls: None,
             pages: Pages::default(),
             throttling: true,
             quirks: true,
@@ -69,6 +73,19 @@ pub enum SandboxError {
     Announce(#[source] OpenError),
 }
 
+/// Takes a port of 127.0.0.1.
+async fn listen(port: u16) -> Result<(TcpListener, SocketAddr), SandboxError> {
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    let listening = async {
+        let listener = TcpListener::bind(address).await?;
+        let bound = listener.local_addr()?;
+        Ok((listener, bound))
+    };
+    listening
+        .await
+        .map_err(|source| SandboxError::Listen { address, source })
+}
+
 /// A running sandbox.
 #[derive(Debug)]
 pub struct Sandbox {
@@ -84,30 +101,16 @@ impl Sandbox {
         let Options {
             mut world,
             clock,
-            faults,
+            mut faults,
             port,
+            tls,
             pages,
             throttling,
             quirks,
         } = options;
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let listening = async {
-            let listener = TcpListener::bind(address).await?;
-            let address = listener.local_addr()?;
-            Ok((listener, address))
-        };
-        let (listener, bound) = listening
-            .await
-            .map_err(|source| SandboxError::Listen { address, source })?;
+        let (listener, bound) = listen(port).await?;
         let endpoint = format!("http://{bound}");
         let now = clock.now();
-        advance(&mut world, now).map_err(SandboxError::World)?;
-        world
-            .adopt_speed(now, clock.speed())
-            .map_err(SandboxError::World)?;
-        if let Some(folder) = world.folder() {
-            folder.announce(&endpoint).map_err(SandboxError::Announce)?;
-        }
         let facts = world.facts();
         let setup = Setup {
             speed: clock.speed(),
@@ -116,6 +119,12 @@ impl Sandbox {
             quirks,
             pages,
         };
+        advance(&mut world, &mut faults, &setup, now)
+            .and_then(|()| world.adopt_speed(now, clock.speed()))
+            .map_err(SandboxError::World)?;
+        if let Some(folder) = world.folder() {
+            folder.announce(&endpoint).map_err(SandboxError::Announce)?;
+        }
         let limits = if throttling {
             Limits::default()
         } else {
@@ -130,7 +139,12 @@ impl Sandbox {
             setup,
             stopping.clone(),
         ));
-        let task = tokio::spawn(server::serve(listener, Arc::clone(&service), stopping));
+        let task = tokio::spawn(server::serve(
+            listener,
+            Arc::clone(&service),
+            tls.map(|tls| tls.acceptor),
+            stopping,
+        ));
         Ok(Self {
             endpoint,
             service,

@@ -1,4 +1,4 @@
-//! The wire: HTTP/1.1 over loopback.
+//! The wire: HTTP/1.1 over loopback, and over TLS on the same port where there is a certificate.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -10,8 +10,16 @@ use hyper::{
     server::conn::http1,
     service::service_fn,
 };
-use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
-use tokio::{net::TcpListener, sync::watch};
+use hyper_util::{
+    rt::TokioIo,
+    server::graceful::{GracefulShutdown, Watcher},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
+use tokio_rustls::TlsAcceptor;
 
 use crate::{
     error::ArmError,
@@ -35,6 +43,7 @@ struct Dropped;
 pub(crate) async fn serve(
     listener: TcpListener,
     service: Arc<Service>,
+    tls: Option<TlsAcceptor>,
     stopping: watch::Receiver<bool>,
 ) {
     let address = listener.local_addr().ok();
@@ -50,27 +59,69 @@ pub(crate) async fn serve(
         };
         // Without it, small answers wait for the client's acknowledgement.
         let _ = stream.set_nodelay(true);
-        let service = Arc::clone(&service);
-        let connection = http1::Builder::new().serve_connection(
-            TokioIo::new(stream),
-            service_fn(move |request| {
-                let service = Arc::clone(&service);
-                async move { respond(&service, request, address).await }
-            }),
-        );
-        let watched = graceful.watch(connection);
+        let wire = Wire {
+            service: Arc::clone(&service),
+            address,
+        };
+        let watcher = graceful.watcher();
+        let Some(acceptor) = tls.clone() else {
+            tokio::spawn(wire.speak(stream, "http", watcher));
+            continue;
+        };
+        let mut stop = stopping.clone();
         tokio::spawn(async move {
-            // An error is a client that went away, or a rule that closed the connection.
-            let _ = watched.await;
+            let secure = tokio::select! {
+                secure = greets_in_tls(&stream) => secure,
+                _ = stop.wait_for(|stop| *stop) => return,
+            };
+            if !secure {
+                wire.speak(stream, "http", watcher).await;
+            } else if let Ok(stream) = acceptor.accept(stream).await {
+                // A handshake that fails is a client that does not trust the certificate.
+                wire.speak(stream, "https", watcher).await;
+            }
         });
     }
     drop(listener);
     let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
 }
 
+/// Whether a client begins with a TLS record; without TLS it begins with the name of a method.
+async fn greets_in_tls(stream: &TcpStream) -> bool {
+    const HANDSHAKE: u8 = 0x16;
+    let mut first = [0u8; 1];
+    stream.peek(&mut first).await.is_ok_and(|read| read == 1) && first == [HANDSHAKE]
+}
+
+/// What a connection needs to be served.
+struct Wire {
+    service: Arc<Service>,
+    address: Option<SocketAddr>,
+}
+
+impl Wire {
+    /// Serves one connection until either side ends it.
+    async fn speak<S>(self, stream: S, scheme: &'static str, watcher: Watcher)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let Self { service, address } = self;
+        let connection = http1::Builder::new().serve_connection(
+            TokioIo::new(stream),
+            service_fn(move |request| {
+                let service = Arc::clone(&service);
+                async move { respond(&service, request, scheme, address).await }
+            }),
+        );
+        // An error is a client that went away, or a rule that closed the connection.
+        let _ = watcher.watch(connection).await;
+    }
+}
+
 async fn respond(
     service: &Service,
     request: Request<Stream>,
+    scheme: &str,
     address: Option<SocketAddr>,
 ) -> Result<Response<Full<Bytes>>, Dropped> {
     let (parts, stream) = request.into_parts();
@@ -104,7 +155,7 @@ async fn respond(
         query: Query::parse(parts.uri.query().unwrap_or_default()),
         headers,
         body: body.to_bytes().to_vec(),
-        base: format!("http://{host}"),
+        base: format!("{scheme}://{host}"),
     };
     let headers = incoming.headers.clone();
     match service.react(incoming).await {

@@ -19,8 +19,11 @@ use crate::{
     http::{Answer, Incoming},
     identity, prices,
     record::{Description, RequestKind, RequestLog, RequestRecord, describe},
-    routes,
-    store::{entry::Failure, world::World},
+    routes::{self, deployments},
+    store::{
+        entry::{Failure, Work},
+        world::World,
+    },
     throttle::Limits,
     work,
 };
@@ -269,7 +272,7 @@ impl Service {
         headers: &mut Headers,
     ) -> io::Result<Result<Answer, ArmError>> {
         let now = self.clock.now();
-        advance(&mut state.world, now)?;
+        advance(&mut state.world, &mut state.faults, &self.setup, now)?;
         let polls = if description.kind == RequestKind::Poll {
             if state.polls.len() > POLLS_KEPT {
                 state.polls.clear();
@@ -308,13 +311,23 @@ fn unwritten(error: &io::Error) -> Answer {
     .into()
 }
 
-/// Ends all operations whose time has come by now, each in a record of its own.
-pub(crate) fn advance(world: &mut World, now: crate::clock::Instant) -> io::Result<()> {
+/// Ends all operations whose time has come by now, each in a record of its own; running
+/// deployments begin new ones on the way.
+pub(crate) fn advance(
+    world: &mut World,
+    faults: &mut Faults,
+    setup: &Setup,
+    now: crate::clock::Instant,
+) -> io::Result<()> {
     while let Some(operation) = world.next_due(now) {
         let ends = operation.ends;
         world
             .transact(ends, |world| -> Result<(), io::Error> {
-                work::finish(world, operation);
+                if operation.work == Work::Deploy {
+                    deployments::go_on(world, faults, setup, operation);
+                } else {
+                    work::finish(world, operation);
+                }
                 Ok(())
             })
             .and_then(|done| done)?;

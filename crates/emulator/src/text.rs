@@ -46,6 +46,20 @@ pub(crate) fn encode_query(text: &str) -> String {
     encoded
 }
 
+/// Encodes a text for a path or a query, so that nothing but letters, digits and `-_.~` stay.
+pub(crate) fn encode_path(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
+
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// Encodes bytes in base64 for URLs, without padding.
@@ -63,6 +77,22 @@ pub(crate) fn base64_url(bytes: &[u8]) -> String {
                 encoded.push(ALPHABET.get(digit).map_or('A', |byte| char::from(*byte)));
             }
         }
+    }
+    encoded
+}
+
+/// Encodes bytes in plain base64, with padding.
+pub(crate) fn base64_plain(bytes: &[u8]) -> String {
+    let mut encoded: String = base64_url(bytes)
+        .chars()
+        .map(|digit| match digit {
+            '-' => '+',
+            '_' => '/',
+            other => other,
+        })
+        .collect();
+    while !encoded.len().is_multiple_of(4) {
+        encoded.push('=');
     }
     encoded
 }
@@ -150,6 +180,20 @@ impl Seeded {
             .collect()
     }
 
+    /// So many digits of base 32: lower-case letters, and 2 to 7.
+    pub(crate) fn base32(&mut self, count: usize) -> String {
+        (0..count)
+            .map(|_| {
+                let digit = u8::try_from(self.next() % 32).unwrap_or(0);
+                char::from(if digit < 26 {
+                    b'a' + digit
+                } else {
+                    b'2' + (digit - 26)
+                })
+            })
+            .collect()
+    }
+
     /// So many characters of base64 for URLs.
     pub(crate) fn base64(&mut self, count: usize) -> String {
         let mut text = String::new();
@@ -178,6 +222,7 @@ mod tests {
         assert_eq!(decode("a+b%", false), "a+b%");
         assert_eq!(decode("%zz%4", false), "%zz%4");
         assert_eq!(encode_query("a b'/x"), "a+b%27%2fx");
+        assert_eq!(encode_path("a b/x"), "a%20b%2Fx");
     }
 
     #[test]
@@ -187,6 +232,8 @@ mod tests {
             assert_eq!(base64_decode(&encoded).as_deref(), Some(text.as_bytes()));
         }
         assert_eq!(base64_url(b"foob"), "Zm9vYg");
+        assert_eq!(base64_plain(b"foob>?"), "Zm9vYj4/");
+        assert_eq!(base64_plain(b"foob"), "Zm9vYg==");
         assert_eq!(base64_decode("Zm9vYg==").as_deref(), Some(&b"foob"[..]));
         assert_eq!(base64_decode("not base64!"), None);
         assert_eq!(base64_decode("Zm9vY"), None);

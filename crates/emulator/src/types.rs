@@ -1,5 +1,7 @@
 //! The types that the sandbox serves, and the API versions that each has had.
 
+mod services;
+
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
@@ -21,6 +23,8 @@ pub(crate) struct Type {
     pub(crate) names: Option<NameRule>,
     /// Whether it has a location and tags, and stands in lists of resources.
     pub(crate) tracked: bool,
+    /// Whether it hangs at any scope: a subscription, a group or another resource.
+    pub(crate) scoped: bool,
 }
 
 const fn rule(shortest: usize, longest: usize, letters: Letters) -> NameRule {
@@ -43,6 +47,7 @@ const fn tracked(
         versions,
         names: Some(names),
         tracked: true,
+        scoped: false,
     }
 }
 
@@ -58,6 +63,23 @@ const fn other(
         versions,
         names,
         tracked: false,
+        scoped: false,
+    }
+}
+
+const fn scoped(
+    namespace: &'static str,
+    path: &'static str,
+    versions: &'static str,
+    names: Option<NameRule>,
+) -> Type {
+    Type {
+        namespace,
+        path,
+        versions,
+        names,
+        tracked: false,
+        scoped: true,
     }
 }
 
@@ -65,16 +87,90 @@ const COMPUTE: &str = "Microsoft.Compute";
 const NETWORK: &str = "Microsoft.Network";
 const RESOURCES: &str = "Microsoft.Resources";
 
-/// Every type, in the order in which providers list them. Names follow Microsoft's table of
-/// naming rules; a NAT gateway is not in it and is taken to follow its neighbours.
-pub(crate) static TYPES: &[Type] = &[
+/// The types of ARM, Compute and Network, in the order in which providers list them. Names follow
+/// Microsoft's table of naming rules; a NAT gateway is not in it and is taken to follow its neighbours.
+static CORE: &[Type] = &[
     tracked(
         COMPUTE,
         "virtualMachines",
         "compute",
         rule(1, 64, Letters::Machine),
     ),
+    tracked(
+        COMPUTE,
+        "virtualMachines/extensions",
+        "compute",
+        rule(1, 80, Letters::Machine),
+    ),
+    tracked(
+        COMPUTE,
+        "virtualMachines/runCommands",
+        "run-commands",
+        rule(1, 80, Letters::Machine),
+    ),
+    tracked(
+        COMPUTE,
+        "virtualMachineScaleSets",
+        "compute",
+        rule(1, 64, Letters::Machine),
+    ),
+    other(
+        COMPUTE,
+        "virtualMachineScaleSets/extensions",
+        "compute",
+        Some(rule(1, 80, Letters::Machine)),
+    ),
+    other(
+        COMPUTE,
+        "virtualMachineScaleSets/virtualMachines",
+        "compute",
+        None,
+    ),
+    tracked(
+        COMPUTE,
+        "availabilitySets",
+        "compute",
+        rule(1, 80, Letters::Machine),
+    ),
+    tracked(
+        COMPUTE,
+        "proximityPlacementGroups",
+        "compute",
+        rule(1, 80, Letters::Machine),
+    ),
+    tracked(
+        COMPUTE,
+        "capacityReservationGroups",
+        "capacity-reservations",
+        rule(1, 80, Letters::Machine),
+    ),
+    tracked(
+        COMPUTE,
+        "capacityReservationGroups/capacityReservations",
+        "capacity-reservations",
+        rule(1, 80, Letters::Machine),
+    ),
+    tracked(COMPUTE, "images", "compute", rule(1, 80, Letters::Machine)),
     tracked(COMPUTE, "disks", "disks", rule(1, 80, Letters::Disk)),
+    tracked(COMPUTE, "snapshots", "disks", rule(1, 80, Letters::Disk)),
+    tracked(
+        COMPUTE,
+        "galleries",
+        "galleries",
+        rule(1, 80, Letters::Gallery),
+    ),
+    tracked(
+        COMPUTE,
+        "galleries/images",
+        "galleries",
+        rule(1, 80, Letters::GalleryImage),
+    ),
+    tracked(
+        COMPUTE,
+        "galleries/images/versions",
+        "galleries",
+        rule(5, 32, Letters::Version),
+    ),
     tracked(
         COMPUTE,
         "sshPublicKeys",
@@ -85,6 +181,13 @@ pub(crate) static TYPES: &[Type] = &[
     other(COMPUTE, "locations", "compute", None),
     other(COMPUTE, "locations/operations", "compute", None),
     other(COMPUTE, "locations/diskOperations", "disks", None),
+    other(COMPUTE, "locations/capsOperations", "galleries", None),
+    other(
+        COMPUTE,
+        "locations/placementScores",
+        "placement-scores",
+        None,
+    ),
     other(COMPUTE, "locations/usages", "compute", None),
     other(COMPUTE, "locations/vmSizes", "compute", None),
     other(COMPUTE, "locations/publishers", "compute", None),
@@ -136,6 +239,30 @@ pub(crate) static TYPES: &[Type] = &[
         "network",
         rule(1, 80, Letters::Network),
     ),
+    tracked(
+        NETWORK,
+        "loadBalancers",
+        "network",
+        rule(1, 80, Letters::Network),
+    ),
+    other(
+        NETWORK,
+        "loadBalancers/backendAddressPools",
+        "network",
+        Some(rule(1, 80, Letters::Network)),
+    ),
+    other(
+        NETWORK,
+        "loadBalancers/inboundNatRules",
+        "network",
+        Some(rule(1, 80, Letters::Network)),
+    ),
+    tracked(
+        NETWORK,
+        "bastionHosts",
+        "bastion-hosts",
+        rule(1, 80, Letters::Network),
+    ),
     other(NETWORK, "locations", "network", None),
     other(NETWORK, "locations/operations", "network", None),
     other(NETWORK, "locations/operationResults", "network", None),
@@ -147,6 +274,19 @@ pub(crate) static TYPES: &[Type] = &[
         Some(rule(1, 90, Letters::Group)),
     ),
     other(RESOURCES, "resources", "resources", None),
+    other(
+        RESOURCES,
+        "deployments",
+        "deployments",
+        Some(rule(1, 64, Letters::Group)),
+    ),
+    other(RESOURCES, "deployments/operations", "deployments", None),
+    other(
+        RESOURCES,
+        "deployments/operationStatuses",
+        "deployments",
+        None,
+    ),
     other(RESOURCES, "providers", "resources", None),
     other(RESOURCES, "tags", "resources", None),
     other(RESOURCES, "operationResults", "resources", None),
@@ -187,20 +327,36 @@ impl Type {
 pub(crate) fn find(namespace: &str, kinds: &[String]) -> Option<&'static Type> {
     (1..=kinds.len()).rev().find_map(|count| {
         let path = kinds.get(..count)?.join("/");
-        TYPES
-            .iter()
-            .find(|row| same(row.namespace, namespace) && same(row.path, &path))
+        all().find(|row| same(row.namespace, namespace) && same(row.path, &path))
     })
 }
 
 /// The type of this full name.
 pub(crate) fn named(name: &str) -> Option<&'static Type> {
-    TYPES.iter().find(|row| same(&row.name(), name))
+    all().find(|row| same(&row.name(), name))
+}
+
+/// Every type that the sandbox serves.
+pub(crate) fn all() -> impl Iterator<Item = &'static Type> {
+    CORE.iter().chain(services::TYPES)
 }
 
 /// The namespaces that the sandbox serves.
-pub(crate) fn namespaces() -> [&'static str; 3] {
-    [COMPUTE, NETWORK, RESOURCES]
+pub(crate) fn namespaces() -> [&'static str; 12] {
+    [
+        COMPUTE,
+        NETWORK,
+        RESOURCES,
+        services::AUTHORIZATION,
+        services::BATCH,
+        services::CLUSTERS,
+        services::IDENTITY,
+        services::MARKETPLACE,
+        services::POLICY,
+        services::QUOTA,
+        services::SCHEDULES,
+        services::STORAGE,
+    ]
 }
 
 #[cfg(test)]
@@ -209,7 +365,7 @@ mod tests {
 
     #[test]
     fn every_type_has_versions_in_order() {
-        for row in TYPES {
+        for row in all() {
             let versions = row.versions();
             assert!(!versions.is_empty(), "{}", row.name());
             assert!(versions.is_sorted(), "{}", row.name());
@@ -225,6 +381,6 @@ mod tests {
             Some("virtualNetworks/subnets")
         );
         assert_eq!(path("virtualNetworks/peerings"), Some("virtualNetworks"));
-        assert_eq!(path("loadBalancers"), None);
+        assert_eq!(path("azureFirewalls"), None);
     }
 }

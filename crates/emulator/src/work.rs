@@ -8,13 +8,14 @@ use crate::{
     json::{items, same, text},
     lro,
     routes::{
-        compute::{disk, quota},
+        compute::{disk, quota, reservation, scale_set},
         network::{self, renew},
+        services,
     },
     store::{
         entry::{
-            Entry, Failure, Operation, Power, Provider, Reservation, Resource, State, Tombstone,
-            Work, group_key, resource_key,
+            Entry, Failure, Operation, Power, Provider, Reservation, Resource, State, Style,
+            Tombstone, Work, group_key, resource_key,
         },
         world::World,
     },
@@ -23,6 +24,11 @@ use crate::{
 /// Ends an operation: its effects, and what its URL answers from now on.
 pub(crate) fn finish(world: &mut World, operation: Operation) {
     let mut operation = operation;
+    if of_scale_set(world, &operation) {
+        scale_set::finish::finish(world, &operation);
+        end(world, operation);
+        return;
+    }
     let current = world.resource(&operation.target).is_none_or(|resource| {
         resource
             .operation
@@ -35,6 +41,18 @@ pub(crate) fn finish(world: &mut World, operation: Operation) {
             None => succeed(world, &mut operation),
         }
     }
+    end(world, operation);
+}
+
+/// Whether an operation is about instances of a scale set; deletion of the set itself is not.
+fn of_scale_set(world: &World, operation: &Operation) -> bool {
+    let set = world.resource(&operation.target);
+    set.is_some_and(|set| set.hidden.scale_set.is_some())
+        && (operation.work != Work::Delete || !operation.instances.is_empty())
+}
+
+fn end(world: &mut World, operation: Operation) {
+    let mut operation = operation;
     operation.state = match &operation.failure {
         Some(failure) => State::Failed {
             code: failure.code.clone(),
@@ -48,7 +66,8 @@ pub(crate) fn finish(world: &mut World, operation: Operation) {
 fn succeed(world: &mut World, operation: &mut Operation) {
     let target = operation.target.clone();
     match operation.work {
-        Work::Nothing => {}
+        // Deployments are done by their provider, which needs more than the world.
+        Work::Nothing | Work::Deploy => {}
         Work::Settle => settle(world, operation, "Succeeded"),
         Work::CreateMachine | Work::Start => {
             machine(world, &target, "Succeeded", Some(Power::Running), 1);
@@ -56,6 +75,7 @@ fn succeed(world: &mut World, operation: &mut Operation) {
         Work::UpdateMachine => machine(world, &target, "Succeeded", None, 0),
         Work::PowerOff => machine(world, &target, "Succeeded", Some(Power::Stopped), 1),
         Work::Deallocate => machine(world, &target, "Succeeded", Some(Power::Deallocated), 3),
+        Work::ResizePool => services::pool::resized(world, &target, None),
         Work::Evict => evict(world, &target),
         Work::Delete => delete(world, &target),
         Work::DeleteGroup => delete_group(world, &target),
@@ -79,14 +99,7 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
             if !failure.allocated
                 && let Some(size) = &operation.old_size
             {
-                world.change(&target, |vm| {
-                    crate::json::set(
-                        &mut vm.body,
-                        "/properties/hardwareProfile/vmSize",
-                        Value::from(size.as_str()),
-                    );
-                    vm.hidden.quota = quota::of_machine(&vm.body);
-                });
+                take_size_back(world, &target, size);
             }
             machine(world, &target, "Failed", None, 0);
         }
@@ -119,12 +132,22 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 world.put(Entry::Group(group));
             }
         }
-        Work::Nothing | Work::Evict | Work::Register | Work::Unregister => {}
+        Work::ResizePool => services::pool::resized(world, &target, Some(failure)),
+        Work::Nothing | Work::Evict | Work::Register | Work::Unregister | Work::Deploy => {}
     }
     world.change(&target, |resource| {
         if let Some(machine) = &mut resource.hidden.machine {
             machine.failure = Some(failure.clone());
         }
+    });
+}
+
+/// A VM that found no hardware for its new size keeps the old one.
+fn take_size_back(world: &mut World, id: &ArmId, size: &str) {
+    world.change(id, |vm| {
+        let place = "/properties/hardwareProfile/vmSize";
+        crate::json::set(&mut vm.body, place, Value::from(size));
+        vm.hidden.quota = quota::of_machine(&vm.body);
     });
 }
 
@@ -134,6 +157,10 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
     let done = |resource: &mut Resource| {
         resource.set_state(state);
         resource.changed = now;
+        if state == "Succeeded" && resource.is(reservation::RESERVATION) {
+            let place = "/properties/provisioningTime";
+            crate::json::default(&mut resource.body, place, now.precise());
+        }
         if resource.operation.as_deref() == Some(&operation.id) {
             resource.operation = None;
         }
@@ -150,7 +177,9 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         // Children that were written with their parent are done with it.
         let below: Vec<ArmId> = world
             .below(&format!("{}/", operation.target.key()))
-            .filter(|child| child.state() == "Updating")
+            .filter(|child| {
+                child.state() == "Updating" || child.operation.as_deref() == Some(&operation.id)
+            })
             .map(|child| child.id.clone())
             .collect();
         for child in below {
@@ -164,7 +193,7 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         .starts_with("microsoft.network/")
     {
         renew(world, &operation.target);
-    } else {
+    } else if operation.style == Style::Disk {
         operation.output = disk::output(world, &operation.target);
         disk::tell_holder(world, &operation.target);
     }
@@ -252,6 +281,14 @@ fn delete(world: &mut World, id: &ArmId) {
     if resource.is("Microsoft.Compute/virtualMachines") {
         delete_with_machine(world, &resource.body);
     }
+    if resource.is(scale_set::KIND) {
+        let machines: Vec<ArmId> = scale_set::flexible::machines(world, &resource)
+            .map(|vm| vm.id.clone())
+            .collect();
+        for machine in machines {
+            delete(world, &machine);
+        }
+    }
     let below: Vec<String> = world
         .below(&format!("{}/", id.key()))
         .map(|child| child.id.key().to_owned())
@@ -260,6 +297,7 @@ fn delete(world: &mut World, id: &ArmId) {
         world.remove(&resource_key(&child));
     }
     world.remove(&resource_key(id.key()));
+    scale_set::flexible::recount(world, &resource.body);
     if let Some(parent) = id.parent() {
         world.change(&parent, |parent| parent.operation = None);
         renew(world, &parent);

@@ -18,11 +18,14 @@ pub fn json(file: &str, next: &str, tool_version: &str) -> String {
 }
 
 /// A sandbox is served; one line, because the command goes on after it.
-pub fn served(endpoint: &str, folder: &str) -> String {
-    let document = json!({
+pub fn served(endpoint: &str, https: Option<&str>, folder: &str) -> String {
+    let mut document = json!({
         "format_version": FORMAT_VERSION,
         "endpoint": endpoint,
         "state": folder,
     });
+    if let (Some(https), Some(members)) = (https, document.as_object_mut()) {
+        members.insert("https_endpoint".to_owned(), json!(https));
+    }
     format!("{document}\n")
 }

@@ -23,7 +23,10 @@ use model::{
 use tokio::sync::{mpsc, watch};
 
 use self::{failure::Stopped, step::Performer};
-use crate::{client::Client, error::SinkError};
+use crate::{
+    client::Client,
+    error::{SinkError, chain},
+};
 
 /// Where events go: progress, the journal, JSON lines.
 ///
@@ -88,7 +91,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Hands an event to the sink. Once that fails, nothing is written any more.
+    /// Hands an event to the sink. Once that fails, nothing is written any more; whoever owns the
+    /// sink knows why.
     fn emit(&self, event: &Event) -> Result<(), SinkError> {
         let result = self.sink.emit(event);
         if result.is_err() {
@@ -100,7 +104,7 @@ impl Run<'_> {
     /// The same where there is nothing to be held back.
     fn tell(&self, event: &Event) {
         if let Err(error) = self.emit(event) {
-            tracing::error!(%error, "the run stops");
+            tracing::debug!(error = %chain(&error), "the run stops");
         }
     }
 

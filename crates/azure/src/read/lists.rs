@@ -202,11 +202,12 @@ impl Reader<'_> {
             }
             other => self.said(WHAT, other).await?,
         };
-        let view = |item: &Value| {
+        let view = |mut item: Value| {
             let id = item.get("id")?.as_str()?.parse().ok()?;
-            Some((id, item.pointer("/properties/instanceView")?.clone()))
+            let view = item.pointer_mut("/properties/instanceView")?;
+            Some((id, view.take()))
         };
-        Ok((items.iter().filter_map(view).collect(), None))
+        Ok((items.into_iter().filter_map(view).collect(), None))
     }
 
     /// Lists the kinds that the stack has in groups other than the spec's.

@@ -1,6 +1,8 @@
 //! Which provider answers a request.
 
-use super::{common, compute, groups, network, providers, resources, subscriptions, tags};
+use super::{
+    compute, deployments, groups, network, providers, resources, services, subscriptions, tags,
+};
 use crate::{
     call::Call,
     error::ArmError,
@@ -13,11 +15,13 @@ use crate::{
 /// Answers a request that the gateway let through.
 pub(crate) fn answer(world: &mut World, admitted: &Admitted<'_>) -> Result<Answer, ArmError> {
     let call = &admitted.call;
+    services::locks::check(world, call, admitted.row)?;
     match admitted.row {
         Some(row) if row.namespace == "Microsoft.Compute" => compute::answer(world, call, row),
         Some(row) if row.namespace == "Microsoft.Network" => network::answer(world, call, row),
         Some(row) if row.path == "tags" => tags::answer(world, call),
-        Some(_) => Err(common::not_served(call)),
+        Some(row) if row.path.starts_with("deployments") => deployments::answer(world, call, row),
+        Some(row) => services::answer(world, call, row),
         None => own(world, call),
     }
 }
@@ -32,6 +36,10 @@ fn own(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmError> {
     match (kind.as_str(), scoped, call.path.group.is_some()) {
         ("", true, true) | ("resourcegroups", true, false) => groups::answer(world, call),
         ("resources", true, _) => resources::answer(world, call),
+        // The older path of a list that clients still use.
+        ("deployments/operations", true, true) if call.method() == Method::Get => {
+            deployments::operations(world, call)
+        }
         ("operationresults", true, false) if call.method() == Method::Get => {
             lro::poll_group(world, call)
         }

@@ -12,9 +12,13 @@ pub(crate) mod tags;
 
 pub(crate) mod providers;
 
+pub(crate) mod deployments;
+
 pub(crate) mod network;
 
 pub(crate) mod compute;
+
+pub(crate) mod services;
 
 mod dispatch;
 

@@ -6,6 +6,7 @@ use model::ids::ArmId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{deployment::Deployment, scale_set::ScaleSet};
 use crate::clock::{Instant, Speed};
 
 /// One thing of a world, under its key.
@@ -230,6 +231,11 @@ pub(crate) struct Hidden {
     /// A network interface kept for the VM whose creation failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reserved: Option<Reservation>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deployment: Option<Box<Deployment>>,
+    /// The instances of a scale set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) scale_set: Option<Box<ScaleSet>>,
 }
 
 /// The run-time side of a VM.
@@ -248,6 +254,9 @@ pub(crate) struct Machine {
     /// Why the last operation failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) failure: Option<Failure>,
+    /// Whether it was made ready to be an image; it never starts again then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) generalized: bool,
 }
 
 impl Machine {
@@ -298,7 +307,7 @@ impl Power {
 }
 
 /// What a VM was made from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Image {
     /// `Linux` or `Windows`.
     pub(crate) os: String,
@@ -307,6 +316,15 @@ pub(crate) struct Image {
     pub(crate) architecture: String,
     pub(crate) offer: String,
     pub(crate) version: String,
+    /// Whether it holds its accounts already, so that no OS profile is taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) specialized: bool,
+    /// The feature `SecurityType` of a gallery's image; empty where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) security: Option<String>,
+    /// The feature `DiskControllerTypes`; `None` where it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) controllers: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -352,6 +370,9 @@ pub(crate) struct Operation {
     /// The resource as the operation's body shows it (disks).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) output: Option<Value>,
+    /// The instances of a scale set that it works on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) instances: Vec<u64>,
 }
 
 /// How an operation shows itself.
@@ -362,10 +383,18 @@ pub(crate) enum Style {
     Compute,
     /// `locations/{l}/DiskOperations`, the same with the disk in the result.
     Disk,
+    /// `locations/{l}/capsOperations`, of galleries.
+    Gallery,
     /// `locations/{l}/operations` of Microsoft.Network, with `operationResults` beside it.
     Network,
     /// `/subscriptions/{s}/operationresults`, Location only, a new one at each poll.
     Group,
+    /// `operationResults` of an account of Microsoft.Batch, Location only.
+    Batch,
+    /// `locations/{l}/operations` of Microsoft.ContainerService, with an API version of its own.
+    Cluster,
+    /// `locations/{l}/asyncoperations` of Microsoft.Storage, Location only.
+    Storage,
     /// Nothing to poll.
     Hidden,
 }
@@ -396,6 +425,8 @@ pub(crate) enum Work {
     PowerOff,
     /// A VM has given its hardware back.
     Deallocate,
+    /// The nodes of a pool of Batch are there, or gone.
+    ResizePool,
     /// Azure takes a Spot VM back.
     Evict,
     /// A resource is gone.
@@ -406,6 +437,8 @@ pub(crate) enum Work {
     Register,
     /// A namespace is not registered any more.
     Unregister,
+    /// A deployment goes on with its resources; it is due again until all of them are done.
+    Deploy,
 }
 
 /// What was deleted a moment ago: its provider still answers for it.

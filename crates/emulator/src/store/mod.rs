@@ -2,6 +2,10 @@
 
 pub(crate) mod entry;
 
+pub(crate) mod deployment;
+
+pub(crate) mod scale_set;
+
 pub(crate) mod index;
 
 pub(crate) mod journal;

@@ -11,7 +11,9 @@ use super::{
     world::{Opened, SUBSCRIPTION, World},
 };
 use crate::{
+    call::{Pages, Setup},
     clock::{Instant, Speed},
+    faults::Faults,
     service::advance,
 };
 
@@ -260,7 +262,18 @@ fn operation(ends: Instant) -> Entry {
         failure: None,
         old_size: None,
         output: None,
+        instances: Vec::new(),
     }))
+}
+
+fn setup() -> Setup {
+    Setup {
+        speed: Speed::REAL,
+        seed: 1,
+        tenant: String::new(),
+        quirks: false,
+        pages: Pages::default(),
+    }
 }
 
 #[test]
@@ -271,9 +284,12 @@ fn operations_go_on_between_runs() {
     put(&mut world, vec![group("g0", "Deleting"), operation(second)]);
     drop(world);
     let mut world = open(folder.path());
-    advance(&mut world, Instant::from_unix_micros(999_999)).expect("a writable log");
+    let mut faults = Faults::none();
+    let setup = setup();
+    let early = Instant::from_unix_micros(999_999);
+    advance(&mut world, &mut faults, &setup, early).expect("a writable log");
     assert!(world.group(SUBSCRIPTION, "g0").is_some());
-    advance(&mut world, second).expect("a writable log");
+    advance(&mut world, &mut faults, &setup, second).expect("a writable log");
     assert!(world.group(SUBSCRIPTION, "g0").is_none());
     let ended = world
         .operation("11111111-0000-0000-0000-000000000001")

@@ -7,6 +7,7 @@ use std::{
 };
 
 use model::ids::ArmId;
+use serde_json::Value;
 
 use super::{
     entry::{Entry, Facts, Resource, State, Subscription},
@@ -44,6 +45,8 @@ pub struct World {
     /// Ids made up in the running transaction.
     minted: u64,
     now: Instant,
+    /// What running deployments need and the folder must not have, by key.
+    secrets: BTreeMap<String, Value>,
 }
 
 /// What opening a folder led to.
@@ -67,6 +70,7 @@ impl World {
             record: 0,
             minted: 0,
             now: Instant::default(),
+            secrets: BTreeMap::new(),
         };
         world.found(seed);
         world.undo.clear();
@@ -229,7 +233,14 @@ impl World {
 
     /// Undoes what a transaction did that has not come to its end.
     pub(crate) fn roll_back(&mut self) {
-        while let Some((key, old)) = self.undo.pop() {
+        self.roll_back_to(0);
+    }
+
+    /// Undoes what was done since so many changes had been made.
+    fn roll_back_to(&mut self, mark: usize) {
+        while self.undo.len() > mark
+            && let Some((key, old)) = self.undo.pop()
+        {
             if let Some(new) = self.entries.remove(&key) {
                 self.index.remove(&new);
             }
@@ -238,6 +249,42 @@ impl World {
                 self.entries.insert(key, entry);
             }
         }
+    }
+
+    /// Does a part of a transaction: all of its changes are kept, or none where it fails.
+    pub(crate) fn attempt<T, E>(
+        &mut self,
+        act: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mark = self.undo.len();
+        let outcome = act(self);
+        if outcome.is_err() {
+            self.roll_back_to(mark);
+        }
+        outcome
+    }
+
+    /// Does something within a transaction to see what comes of it, and undoes it.
+    pub(crate) fn rehearse<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.undo.len();
+        let outcome = act(self);
+        self.roll_back_to(mark);
+        outcome
+    }
+
+    /// Keeps a value in memory alone: it ends with the process.
+    pub(crate) fn keep_secret(&mut self, key: String, value: Value) {
+        self.secrets.insert(key, value);
+    }
+
+    /// A value that is kept in memory alone.
+    pub(crate) fn secret(&self, key: &str) -> Option<&Value> {
+        self.secrets.get(key)
+    }
+
+    /// Forgets the values whose keys start with this text.
+    pub(crate) fn forget_secrets(&mut self, start: &str) {
+        self.secrets.retain(|key, _| !key.starts_with(start));
     }
 
     /// Writes a snapshot if the log has grown long, or in any case.

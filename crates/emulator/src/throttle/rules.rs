@@ -165,6 +165,127 @@ pub(crate) static COMPUTE: &[(&str, &[Rule])] = &[
             74_000,
         ),
     ),
+    (
+        "PutScaleSet",
+        &[
+            region("CreateVMScaleSetSubscriptionMaximum", 375, 125),
+            resource("CreateVMScaleSetResource", 12, 4),
+        ],
+    ),
+    (
+        "UpdateScaleSet",
+        &[
+            region("VMScaleSetActionsSubscriptionMaximum", 1500, 500),
+            resource("VMScaleSetActionsResource", 12, 4),
+        ],
+    ),
+    (
+        "ScaleSetAction",
+        &[region("VMScaleSetActionsSubscriptionMaximum", 1500, 500)],
+    ),
+    (
+        "DeleteScaleSet",
+        &[
+            region("DeleteVMScaleSetSubscriptionMaximum", 525, 175),
+            resource("DeleteVMScaleSetResource", 12, 4),
+        ],
+    ),
+    (
+        "StopScaleSet",
+        &[region("DeleteVMScaleSetSubscriptionMaximum", 525, 175)],
+    ),
+    (
+        "GetScaleSet",
+        &[
+            region("GetVMScaleSetSubscriptionMaximum", 2_400, 800),
+            resource("GetVMScaleSetResource", 36, 12),
+        ],
+    ),
+    (
+        "ListScaleSets",
+        &[region(
+            "HighCostGetVMScaleSetSubscriptionMaximum",
+            1_080,
+            360,
+        )],
+    ),
+    (
+        "ViewScaleSet",
+        &[
+            region("HighCostGetVMScaleSetSubscriptionMaximum", 1_080, 360),
+            resource("HighCostGetVMScaleSetResource", 30, 10),
+        ],
+    ),
+    (
+        "UpdateInstance",
+        &[
+            region("VMScaleSetVMActionsSubscriptionMaximum", 2_000, 500),
+            resource("VMScaleSetVMActionsResource", 12, 4),
+        ],
+    ),
+    (
+        "StopInstance",
+        &[
+            region("DeleteVMScaleSetVMSubscriptionMaximum", 2_000, 500),
+            resource("DeleteVMScaleSetVMResource", 12, 4),
+        ],
+    ),
+    (
+        "GetInstance",
+        &[
+            region("GetVMScaleSetVMSubscriptionMaximum", 6_000, 2_000),
+            resource("GetVMScaleSetVMResource", 36, 12),
+        ],
+    ),
+    (
+        "PutDeletePlacementGroup",
+        &[region("PutDeletePPGSubscriptionMaximum", 120, 40)],
+    ),
+    (
+        "LowCostGetAny",
+        &[region("LowCostGetSubscriptionMaximum", 24_000, 8_000)],
+    ),
+    (
+        "PutAvailabilitySet",
+        &[region("PutVMSubscriptionMaximum", 1500, 500)],
+    ),
+    (
+        "PutDeleteReservation",
+        &[region(
+            "PutDeleteCapacityReservationSubscriptionMaximum",
+            120,
+            40,
+        )],
+    ),
+    (
+        "GetReservation",
+        &[region("GetCapacityReservationSubscriptionMaximum", 270, 90)],
+    ),
+    (
+        "PutImage",
+        &[region("CreateImagesSubscriptionMaximum", 60, 20)],
+    ),
+    (
+        "DeleteImage",
+        &[region("DeleteImagesSubscriptionMaximum", 120, 40)],
+    ),
+    (
+        "GetOwnImage",
+        &[region("GetImagesSubscriptionMaximum", 360, 120)],
+    ),
+    (
+        "ListOwnImages",
+        &[region("HighCostGetImagesSubscriptionMaximum", 90, 30)],
+    ),
+    (
+        "PutSnapshot",
+        &windows(
+            "HighCostSnapshotCreateHydrate3Min",
+            1_000,
+            "HighCostSnapshotCreateHydrate30Min",
+            8_000,
+        ),
+    ),
 ];
 
 pub(crate) const NETWORK_WRITES: Rule = region("Microsoft.Network/write", 1_000, 200);
@@ -180,9 +301,19 @@ pub(crate) fn compute_group(kind: &str, method: Method) -> Option<&'static str> 
         "virtualmachines" if reads => "LowCostGet",
         "virtualmachines" if method == Method::Put => "PutVM",
         "virtualmachines" if method == Method::Delete => "DeleteVM",
-        "disks" | "disks list" if reads => "GetDisk",
-        "disks" if method == Method::Delete => "DeleteDisk",
+        "disks" | "disks list" | "snapshots" | "snapshots list" if reads => "GetDisk",
+        "disks" | "snapshots" if method == Method::Delete => "DeleteDisk",
         "disks" => "PutDisk",
+        "snapshots" => "PutSnapshot",
+        "proximityplacementgroups" if reads => "HighCostGet",
+        "proximityplacementgroups list" | "availabilitysets list" => "LowCostGetAny",
+        "proximityplacementgroups" => "PutDeletePlacementGroup",
+        "availabilitysets" if reads => "LowCostGetAny",
+        "availabilitysets" => "PutAvailabilitySet",
+        "images" if reads => "GetOwnImage",
+        "images list" => "ListOwnImages",
+        "images" if method == Method::Delete => "DeleteImage",
+        "images" => "PutImage",
         "sshpublickeys" | "sshpublickeys list" if reads => "GetSshKey",
         "sshpublickeys" => "PutDeleteSshKey",
         "sshpublickeys/generatekeypair" => "GenerateSshKey",
@@ -193,8 +324,43 @@ pub(crate) fn compute_group(kind: &str, method: Method) -> Option<&'static str> 
         "locations/publishers/artifacttypes/offers/skus list" => "ListImageSkus",
         "locations/publishers/artifacttypes/offers/skus/versions list" => "ListVersions",
         "locations/publishers/artifacttypes/offers/skus/versions" => "GetImage",
+        _ if kind.starts_with("capacityreservationgroups") => {
+            if reads {
+                "GetReservation"
+            } else {
+                "PutDeleteReservation"
+            }
+        }
+        _ if kind.starts_with("virtualmachinescalesets") => scale_set_group(kind, method),
+        "virtualmachines/retrievebootdiagnosticsdata" => "LowCostGet",
+        _ if kind.starts_with("virtualmachines/extensions") && reads => "LowCostGet",
+        _ if kind.starts_with("virtualmachines/runcommands") && reads => "LowCostGet",
         _ if kind.starts_with("virtualmachines") && !reads => "UpdateVM",
         _ => return None,
     };
     Some(name)
+}
+
+/// The bucket of a request on scale sets and their instances.
+fn scale_set_group(kind: &str, method: Method) -> &'static str {
+    let reads = matches!(method, Method::Get | Method::Head);
+    let rest = kind.trim_start_matches("virtualmachinescalesets");
+    let stops = |action: &str| action == "/deallocate" || action == "/poweroff";
+    match rest {
+        " list" => "ListScaleSets",
+        "/instanceview" | "/virtualmachines list" => "ViewScaleSet",
+        "" if method == Method::Put => "PutScaleSet",
+        "" if method == Method::Delete => "DeleteScaleSet",
+        "" if method == Method::Patch => "UpdateScaleSet",
+        _ if reads && rest.starts_with("/virtualmachines") => "GetInstance",
+        _ if reads => "GetScaleSet",
+        "/virtualmachines" if method == Method::Delete => "StopInstance",
+        action if stops(action) => "StopScaleSet",
+        "/setorchestrationservicestate" | "/extensions" => "UpdateScaleSet",
+        action => match action.strip_prefix("/virtualmachines") {
+            Some(action) if stops(action) || action == "/simulateeviction" => "StopInstance",
+            Some(_) => "UpdateInstance",
+            None => "ScaleSetAction",
+        },
+    }
 }

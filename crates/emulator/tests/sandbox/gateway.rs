@@ -115,7 +115,7 @@ async fn absent_things_are_told_apart() {
     rig.delete(&network("virtualNetworks/net"))
         .await
         .expect(204);
-    let unknown = rig.get(&network("loadBalancers/lb")).await.expect(404);
+    let unknown = rig.get(&network("azureFirewalls/lb")).await.expect(404);
     assert_eq!(unknown.code(), "InvalidResourceType");
     assert_eq!(unknown.header("x-tensorform-sandbox"), "type not served");
     let unknown = rig
@@ -132,7 +132,7 @@ async fn what_is_not_served_says_so() {
     let subnet = rig.ground().await;
     rig.vm("vm1", &subnet).await;
     let unserved = rig
-        .post(&compute("virtualMachines/vm1/capture"))
+        .post(&compute("virtualMachines/vm1/assessPatches"))
         .await
         .expect(501);
     assert_eq!(unserved.code(), "NotServedBySandbox");

@@ -248,3 +248,21 @@ async fn the_clock_can_be_moved_from_outside() {
     );
     rig.get(&group("rg")).await.expect(404);
 }
+
+#[tokio::test]
+async fn the_cloud_is_one_or_a_list_by_version() {
+    let rig = Rig::new().await;
+    let get = async |version: &str| {
+        let path = format!("/metadata/endpoints?api-version={version}");
+        let reply = rig.try_send("GET", &path, &[], None).await;
+        reply.expect("an answer").expect(200)
+    };
+    let endpoint = rig.sandbox.endpoint();
+    let one = get("2022-09-01").await;
+    assert_eq!(one.text("/resourceManager"), format!("{endpoint}/"));
+    assert_eq!(one.text("/authentication/loginEndpoint"), endpoint);
+    assert_eq!(one.text("/authentication/tenant"), "common");
+    assert_eq!(one.text("/authentication/identityProvider"), "AAD");
+    let list = get("2019-05-01").await;
+    assert_eq!(list.text("/0/name"), "Sandbox");
+}

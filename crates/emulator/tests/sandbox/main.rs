@@ -8,6 +8,20 @@ mod recordings;
 
 mod samples;
 
+mod service_recordings;
+
+mod services;
+
+mod batch;
+
+mod clusters;
+
+mod compute_world;
+
+mod compute_samples;
+
+mod compute_recordings;
+
 mod gateway;
 
 mod groups;
@@ -19,12 +33,26 @@ mod disks;
 mod machines;
 
 mod changes;
+mod deployments;
+
+mod templates;
+
+mod scale_sets;
+
+mod scale_set_rules;
+
+mod flexible;
+
+mod placement;
+
+mod own_images;
 
 mod limits;
 
 mod faults;
 
 mod throttling;
+mod tls;
 
 mod identity;
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::rig::{Reply, Rig};
+use crate::rig::{KEY, Reply, Rig};
 
 #[derive(Deserialize)]
 struct File {
@@ -60,10 +60,15 @@ pub(crate) struct Difference(
 /// How long an operation is waited for, in steps.
 const STEP: u64 = 5;
 
+/// How long it takes until a simulated eviction happens.
+const EVICTION: u64 = 80;
+
 struct Replay<'a> {
     rig: &'a Rig,
     /// The sandbox's URLs by what the recorded ones end with.
     urls: BTreeMap<String, String>,
+    /// The principal of the identity that was made.
+    principal: Option<Value>,
     found: Vec<(u32, String, String)>,
 }
 
@@ -72,6 +77,7 @@ async fn hold(rig: &Rig, recording: &Recording) -> Vec<(u32, String, String)> {
     let mut replay = Replay {
         rig,
         urls: BTreeMap::new(),
+        principal: None,
         found: Vec::new(),
     };
     for exchange in &recording.exchanges {
@@ -96,25 +102,39 @@ impl Replay<'_> {
         let reply = if let Some(url) = known {
             let path = url.replace(self.rig.sandbox.endpoint(), "");
             let ended = text("/status") == Some("Succeeded")
-                || exchange.members.is_empty() && exchange.status != 202;
+                || text("/status").is_none() && exchange.status != 202;
             self.polled(&path, ended).await
         } else {
             // Where Azure said that it was done, the client had waited.
             if exchange.method == "GET" && state == Some("Succeeded") {
                 self.rig.pass(STEP);
             }
-            self.rig
-                .send(&exchange.method, &exchange.url, exchange.body.clone())
-                .await
+            let mut body = exchange.body.clone();
+            let place = "/properties/principalId";
+            let named = body.as_mut().and_then(|body| body.pointer_mut(place));
+            if let (Some(named), Some(principal)) = (named, &self.principal) {
+                *named = principal.clone();
+            }
+            self.rig.send(&exchange.method, &exchange.url, body).await
         };
-        for (header, url) in &exchange.begins {
+        if exchange.url.contains("/userAssignedIdentities/") {
+            let made = reply.body.pointer("/properties/principalId");
+            self.principal = made.cloned().or(self.principal.take());
+        }
+        let begins = exchange.begins.iter();
+        for (header, url) in begins.filter(|(_, url)| url.starts_with("http")) {
             let ours = reply.header(header).to_owned();
             if !ours.is_empty() {
                 self.urls.insert(mark(url), ours);
             }
         }
         self.compare(exchange, &reply);
-        if exchange.status == 429 {
+        if exchange.url.contains("/simulateEviction") {
+            // The client waited until the VM was taken.
+            self.rig.pass(EVICTION);
+        }
+        let unknown = exchange.members.get("/error/code") == Some(&json!("PrincipalNotFound"));
+        if exchange.status == 429 || unknown {
             // The client waited before it tried again.
             self.rig.pass(STEP);
         }
@@ -217,10 +237,14 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
 }
 
 fn recording(name: &str) -> Recording {
-    let file: File =
-        serde_json::from_str(include_str!("../samples/replayed.json")).expect("the recordings");
-    file.recordings
+    // The catalogue does not know what the canary region offers.
+    let text = include_str!("../samples/replayed.json").replace("centraluseuap", "centralus");
+    [&text, include_str!("../samples/services.json")]
         .into_iter()
+        .flat_map(|text| {
+            let file: File = serde_json::from_str(text).expect("the recordings");
+            file.recordings
+        })
         .find(|recording| recording.name == name)
         .expect("a recording of this name")
 }
@@ -233,8 +257,21 @@ pub(crate) async fn agree(rig: &Rig, name: &str, explained: &[Difference]) {
         .iter_mut()
         .filter_map(|one| one.body.as_mut())
     {
-        if let Some(image) = body.pointer_mut("/properties/storageProfile/imageReference") {
-            *image = image_of_first_generation();
+        for profile in ["", "/virtualMachineProfile"] {
+            let keys = format!("/properties{profile}/osProfile/linuxConfiguration/ssh/publicKeys");
+            let keys = body.pointer_mut(&keys).and_then(Value::as_array_mut);
+            for key in keys.into_iter().flatten() {
+                if let Some(data) = key.get_mut("keyData") {
+                    *data = json!(KEY);
+                }
+            }
+            let place = format!("/properties{profile}/storageProfile/imageReference");
+            if let Some(image) = body.pointer_mut(&place) {
+                // What is refused about an image is left as it is.
+                if image.get("publisher") != Some(&json!("this publisher")) {
+                    *image = image_of_first_generation();
+                }
+            }
         }
     }
     let mut used = BTreeSet::new();

@@ -105,6 +105,10 @@ fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmErro
         check_new(world, &given)?;
     }
     let mut given = given;
+    let source = "/properties/creationData/sourceResourceId";
+    if let (None, Some(source)) = (&old, text(&given, source).map(str::to_owned)) {
+        super::snapshot::inherit(world, &mut given, &source)?;
+    }
     set(&mut given, "/location", json!(place));
     put_tags(&mut given, tags.clone());
     let mut body = old.as_ref().map(|old| old.body.clone()).unwrap_or_default();

@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::{disk, images, machine, quota, skus, ssh_key};
+use super::{
+    disk, extension, gallery, images, machine, own_image, placement, placement_score, quota,
+    reservation, run_command, scale_set, skus, snapshot, ssh_key,
+};
 use crate::{
     call::Call,
     catalogue,
@@ -19,7 +22,9 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
     let reads = call.method() == Method::Get;
     match kind.as_str() {
         "skus" if reads && call.path.is_open() => skus::list(world, call),
-        "locations/operations" | "locations/diskoperations" if reads && !call.path.is_open() => {
+        "locations/operations" | "locations/diskoperations" | "locations/capsoperations"
+            if reads && !call.path.is_open() =>
+        {
             lro::poll(world, call)
         }
         "locations/usages" if reads && call.path.is_open() => {
@@ -31,10 +36,33 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
             let value = skus::sizes(region_of(call)?);
             Ok(Answer::json(200, json!({"value": value})))
         }
+        "locations/placementscores/generate"
+            if call.method() == Method::Post && call.path.name(1).eq_ignore_ascii_case("spot") =>
+        {
+            placement_score::generate(world, call)
+        }
         _ if kind.starts_with("locations/publishers") && reads => images::answer(call),
         _ if row.path == "virtualMachines" => machine::answer(world, call, row),
         "disks" => disk::answer(world, call, row),
         _ if row.path == "sshPublicKeys" => ssh_key::answer(world, call, row),
+        _ => of_type(world, call, row),
+    }
+}
+
+fn of_type(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
+    match row.path {
+        "virtualMachines/extensions" => extension::answer(world, call, row),
+        "virtualMachines/runCommands" => run_command::answer(world, call, row),
+        "availabilitySets" | "proximityPlacementGroups" => placement::answer(world, call, row),
+        "capacityReservationGroups" | "capacityReservationGroups/capacityReservations" => {
+            reservation::answer(world, call, row)
+        }
+        "images" => own_image::answer(world, call, row),
+        "snapshots" => snapshot::answer(world, call, row),
+        "galleries" | "galleries/images" | "galleries/images/versions" => {
+            gallery::answer(world, call, row)
+        }
+        path if path.starts_with("virtualMachineScaleSets") => scale_set::answer(world, call, row),
         _ => Err(not_served(call)),
     }
 }

@@ -76,6 +76,13 @@ impl Prefix {
         None
     }
 
+    /// Up to so many addresses that are neither Azure's nor taken.
+    pub(crate) fn all_free(self, taken: &BTreeSet<u32>, count: usize) -> impl Iterator<Item = u32> {
+        (self.first.saturating_add(4)..self.last())
+            .filter(|address| !taken.contains(address))
+            .take(count)
+    }
+
     /// Whether an address may be given out here.
     pub(crate) fn gives(self, address: Ipv4Addr) -> Result<(), Given> {
         let address = u32::from(address);

@@ -13,7 +13,10 @@ use crate::{
     http::Answer,
     json::{default, items, set, text},
     lro::{self, Twin},
-    routes::common::{self, check_name},
+    routes::{
+        common::{self, check_name},
+        compute::scale_set::instance,
+    },
     store::{
         entry::{Resource, Work},
         world::World,
@@ -281,9 +284,41 @@ pub(crate) fn address(
     taken: &BTreeSet<u32>,
 ) -> Result<Ipv4Addr, ArmError> {
     let prefixes: Vec<Prefix> = own_prefixes(&subnet.body)?.collect();
+    let used = used(world, subnet, taken);
+    if let Some(wanted) = wanted {
+        return fixed(subnet, &prefixes, wanted, &used);
+    }
+    prefixes
+        .iter()
+        .find_map(|prefix| prefix.free(&used))
+        .ok_or_else(|| full(subnet, 1))
+}
+
+/// Addresses in a subnet for so many interfaces of a scale set.
+pub(crate) fn addresses(
+    world: &World,
+    subnet: &Resource,
+    count: usize,
+    taken: &BTreeSet<u32>,
+) -> Result<Vec<u32>, ArmError> {
+    let used = used(world, subnet, taken);
+    let mut found = Vec::with_capacity(count.min(1_000));
+    for prefix in own_prefixes(&subnet.body)? {
+        found.extend(prefix.all_free(&used, count - found.len()));
+    }
+    if found.len() < count {
+        return Err(full(subnet, count));
+    }
+    Ok(found)
+}
+
+/// The addresses of a subnet that cannot be given out any more.
+fn used(world: &World, subnet: &Resource, taken: &BTreeSet<u32>) -> BTreeSet<u32> {
     let mut used: BTreeSet<u32> = taken.clone();
-    for nic in world.users(subnet.id.key()) {
-        for config in items(&nic.body, "/properties/ipConfigurations") {
+    for user in world.users(subnet.id.key()) {
+        let own = items(&user.body, "/properties/ipConfigurations");
+        let fronts = items(&user.body, "/properties/frontendIPConfigurations");
+        for config in own.iter().chain(fronts) {
             let address = text(config, "/properties/privateIPAddress");
             used.extend(
                 address
@@ -291,24 +326,21 @@ pub(crate) fn address(
                     .map(u32::from),
             );
         }
+        used.extend(instance::addresses_in(user, subnet.id.key()));
     }
-    if let Some(wanted) = wanted {
-        return fixed(subnet, &prefixes, wanted, &used);
-    }
-    prefixes
-        .iter()
-        .find_map(|prefix| prefix.free(&used))
-        .ok_or_else(|| {
-            ArmError::network(
-                "SubnetIsFull",
-                format!(
-                    "Subnet {} with address prefix {} does not have enough capacity for 1 IP \
-                     addresses.",
-                    subnet.name(),
-                    text(&subnet.body, "/properties/addressPrefix").unwrap_or_default()
-                ),
-            )
-        })
+    used
+}
+
+fn full(subnet: &Resource, count: usize) -> ArmError {
+    ArmError::network(
+        "SubnetIsFull",
+        format!(
+            "Subnet {} with address prefix {} does not have enough capacity for {count} IP \
+             addresses.",
+            subnet.name(),
+            text(&subnet.body, "/properties/addressPrefix").unwrap_or_default()
+        ),
+    )
 }
 
 fn fixed(

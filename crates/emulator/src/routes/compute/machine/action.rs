@@ -15,7 +15,7 @@ use crate::{
         compute::quota::is_spot,
     },
     store::{
-        entry::{Operation, Power, Resource, Style, Work},
+        entry::{Entry, Operation, Power, Resource, Style, Work},
         world::World,
     },
 };
@@ -30,7 +30,7 @@ struct Action {
     needs_hardware: bool,
 }
 
-const ACTIONS: [Action; 6] = [
+const ACTIONS: [Action; 8] = [
     Action {
         name: "start",
         work: Work::Start,
@@ -63,6 +63,18 @@ const ACTIONS: [Action; 6] = [
         needs_hardware: false,
     },
     Action {
+        name: "reimage",
+        work: Work::UpdateMachine,
+        meanwhile: None,
+        needs_hardware: true,
+    },
+    Action {
+        name: "runCommand",
+        work: Work::UpdateMachine,
+        meanwhile: None,
+        needs_hardware: true,
+    },
+    Action {
         name: "reapply",
         work: Work::UpdateMachine,
         meanwhile: None,
@@ -75,14 +87,59 @@ pub(crate) fn post(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmErro
     let name = kind.rsplit('/').next().unwrap_or_default().to_owned();
     let vm = common::resource(world, call)?.clone();
     not_deleting(&vm)?;
-    if name == "simulateeviction" {
-        return simulate(world, call, &vm);
+    match name.as_str() {
+        "simulateeviction" => return simulate(world, call, &vm),
+        "generalize" => return Ok(generalize(world, &vm)),
+        "capture" => return Err(no_capture()),
+        "retrievebootdiagnosticsdata" => return boot_diagnostics(&vm),
+        _ => {}
     }
     let action = ACTIONS
         .iter()
         .find(|action| action.name.eq_ignore_ascii_case(&name))
         .ok_or_else(|| not_served(call))?;
     check(action, &vm)?;
+    let output = if action.name == "runCommand" {
+        Some(command_output(call)?)
+    } else {
+        None
+    };
+    let timing = durations::machine(&name);
+    let mut operation = act(world, call, &vm, action, (timing, Style::Compute));
+    if output.is_some() {
+        operation.output = output;
+        world.put(Entry::Operation(Box::new(operation.clone())));
+    }
+    Ok(lro::announce(
+        Answer::empty(202),
+        call,
+        &operation,
+        Twin::Yes,
+        timing.retry_after,
+    ))
+}
+
+/// Acts on a VM of a Flexible scale set, with an operation that nobody polls; what does not fit
+/// its state is left alone.
+pub(crate) fn unseen(world: &mut World, call: &Call<'_>, vm: &Resource, name: &str) {
+    let action = ACTIONS
+        .iter()
+        .find(|action| action.name.eq_ignore_ascii_case(name));
+    let fits = |action: &&Action| vm.state() != "Deleting" && check(action, vm).is_ok();
+    if let Some(action) = action.filter(fits) {
+        let timing = durations::scale_set(&name.to_lowercase());
+        act(world, call, vm, action, (timing, Style::Hidden));
+    }
+}
+
+/// Begins an action on a VM.
+fn act(
+    world: &mut World,
+    call: &Call<'_>,
+    vm: &Resource,
+    action: &Action,
+    (timing, style): (Timing, Style),
+) -> Operation {
     let power = vm.hidden.machine.as_ref().and_then(|machine| machine.power);
     // Starting what runs and stopping what is stopped is accepted and changes nothing.
     let done = match action.work {
@@ -96,16 +153,17 @@ pub(crate) fn post(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmErro
         | Work::Evict
         | Work::Delete
         | Work::DeleteGroup
+        | Work::ResizePool
         | Work::Register
-        | Work::Unregister => false,
+        | Work::Unregister
+        | Work::Deploy => false,
     };
     let work = if done {
         Work::UpdateMachine
     } else {
         action.work
     };
-    let timing = durations::machine(&name);
-    let operation = begin(world, call, &vm, work, action.name, timing);
+    let operation = begin_as(world, call, vm, work, action.name, (timing, style));
     let now = world.now();
     world.change(&vm.id, |vm| {
         vm.set_state("Updating");
@@ -116,13 +174,65 @@ pub(crate) fn post(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmErro
             machine.set_power(meanwhile, now);
         }
     });
-    Ok(lro::announce(
-        Answer::empty(202),
-        call,
-        &operation,
-        Twin::Yes,
-        timing.retry_after,
+    operation
+}
+
+/// Makes a VM ready to be an image, at once.
+fn generalize(world: &mut World, vm: &Resource) -> Answer {
+    world.change(&vm.id, |vm| {
+        if let Some(machine) = &mut vm.hidden.machine {
+            machine.generalized = true;
+        }
+    });
+    Answer::empty(200)
+}
+
+/// Disks of the sandbox are managed, and those of such VMs are never captured.
+fn no_capture() -> ArmError {
+    ArmError::not_allowed(
+        "Capture operation is only supported on Virtual Machines with blob based disks. Please \
+         use the 'Image' resource APIs to create a managed Image from a Virtual Machine.",
+    )
+}
+
+/// Where the guest's screen and log would be. The addresses lead nowhere.
+fn boot_diagnostics(vm: &Resource) -> Result<Answer, ArmError> {
+    let place = "/properties/diagnosticsProfile/bootDiagnostics/enabled";
+    if crate::json::flag(&vm.body, place) != Some(true) {
+        return Err(ArmError::new(
+            409,
+            "OperationNotAllowed",
+            format!(
+                "Retrieving boot diagnostics data requires boot diagnostics of VM '{}' to be \
+                 enabled.",
+                vm.name()
+            ),
+        ));
+    }
+    let id = text(&vm.body, "/properties/vmId").unwrap_or_default();
+    let blob = |what: &str| format!("https://sandbox.invalid/{id}/{}.{what}", vm.name());
+    Ok(Answer::json(
+        200,
+        json!({
+            "consoleScreenshotBlobUri": blob("screenshot.bmp"),
+            "serialConsoleLogBlobUri": blob("serialconsole.log"),
+        }),
     ))
+}
+
+/// What a command says that was run: there is no guest to run it.
+fn command_output(call: &Call<'_>) -> Result<Value, ArmError> {
+    let given = crate::body::read(&call.incoming.text())?;
+    if text(&given, "/commandId").is_none() {
+        return Err(ArmError::missing_parameter("commandId"));
+    }
+    Ok(json!({"value": [{
+        "code": "ProvisioningState/succeeded",
+        "level": "Info",
+        "displayStatus": "Provisioning succeeded",
+        "message":
+            "Enable succeeded: \n[stdout]\n\n[stderr]\nThe sandbox has no guest to run it in.\n",
+    }]}))
 }
 
 fn is_off(power: Option<Power>) -> bool {
@@ -132,6 +242,23 @@ fn is_off(power: Option<Power>) -> bool {
 /// Refuses an action that does not fit the state of the VM.
 fn check(action: &Action, vm: &Resource) -> Result<(), ArmError> {
     let power = vm.hidden.machine.as_ref().and_then(|machine| machine.power);
+    let generalized = vm
+        .hidden
+        .machine
+        .as_ref()
+        .is_some_and(|machine| machine.generalized);
+    if generalized && action.work == Work::Start {
+        return Err(ArmError::not_allowed(format!(
+            "Operation '{}' is not allowed on VM '{}' since the VM is generalized.",
+            action.name,
+            vm.name()
+        )));
+    }
+    if action.name == "runCommand" && power != Some(Power::Running) {
+        return Err(ArmError::not_allowed(
+            "The operation requires the VM to be running (or set to run).",
+        ));
+    }
     if action.needs_hardware && is_off(power) {
         return Err(ArmError::not_allowed(format!(
             "Operation '{}' is not allowed on VM '{}' since the VM is not running.",
@@ -166,6 +293,17 @@ pub(crate) fn begin(
     title: &str,
     timing: Timing,
 ) -> Operation {
+    begin_as(world, call, vm, work, title, (timing, Style::Compute))
+}
+
+fn begin_as(
+    world: &mut World,
+    call: &Call<'_>,
+    vm: &Resource,
+    work: Work,
+    title: &str,
+    (timing, style): (Timing, Style),
+) -> Operation {
     if let Some(running) = &vm.operation {
         lro::preempt(world, running);
     }
@@ -175,7 +313,7 @@ pub(crate) fn begin(
         &Plan {
             target: &vm.id,
             location: &vm.location,
-            style: Style::Compute,
+            style,
             work,
             title,
             timing,

@@ -8,6 +8,8 @@ pub(crate) mod profile;
 
 pub(crate) mod spot;
 
+pub(crate) mod source;
+
 pub(crate) mod storage;
 
 pub(crate) mod network;

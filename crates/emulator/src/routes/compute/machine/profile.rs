@@ -1,12 +1,13 @@
 //! The operating system side of a VM: accounts, keys, identity, and what answers leave out.
 
-use model::spec::RESERVED_USERS;
+use model::{catalog::Size, ids::ArmId, spec::RESERVED_USERS};
 use serde_json::{Value, json};
 
 use crate::{
+    catalogue,
     error::ArmError,
     json::{default, items, remove, same, set, text},
-    routes::compute::ssh_key::is_public_key,
+    routes::{compute::ssh_key::is_public_key, services::identity},
     store::{entry::Image, world::World},
     text::base64_decode,
 };
@@ -140,15 +141,19 @@ pub(crate) fn hide(body: &mut Value) -> Option<String> {
     remove(body, "/properties/userData").and_then(|data| data.as_str().map(str::to_owned))
 }
 
-/// Gives the identities of a VM their ids. User-assigned ones are taken as given: the sandbox
-/// does not serve their type.
-pub(crate) fn identify(world: &mut World, body: &mut Value, old: Option<&Value>) {
+/// Gives the identities of a resource their ids; user-assigned ones must be there.
+pub(crate) fn identify(
+    world: &mut World,
+    owner: &ArmId,
+    body: &mut Value,
+    old: Option<&Value>,
+) -> Result<(), ArmError> {
     let Some(kind) = text(body, "/identity/type").map(str::to_lowercase) else {
-        return;
+        return Ok(());
     };
     if kind == "none" {
         remove(body, "/identity");
-        return;
+        return Ok(());
     }
     if kind.contains("systemassigned") {
         let kept = old.and_then(|old| text(old, "/identity/principalId").map(str::to_owned));
@@ -162,13 +167,12 @@ pub(crate) fn identify(world: &mut World, body: &mut Value, old: Option<&Value>)
         .and_then(Value::as_object)
         .cloned()
         .unwrap_or_default();
-    for (id, identity) in &mut assigned {
-        let known = old
-            .and_then(|old| old.pointer("/identity/userAssignedIdentities"))
-            .and_then(|old| old.get(id))
-            .cloned();
-        *identity =
-            known.unwrap_or_else(|| json!({"principalId": world.mint(), "clientId": world.mint()}));
+    let known = old.and_then(|old| old.pointer("/identity/userAssignedIdentities"));
+    for (id, assigned) in &mut assigned {
+        *assigned = match known.and_then(|known| known.get(id)) {
+            Some(known) => known.clone(),
+            None => identity::assigned(world, owner, id)?,
+        };
     }
     if !assigned.is_empty() {
         set(
@@ -177,12 +181,50 @@ pub(crate) fn identify(world: &mut World, body: &mut Value, old: Option<&Value>)
             Value::Object(assigned),
         );
     }
+    Ok(())
+}
+
+/// Whether a size's family takes the security type.
+pub(crate) fn check_security_size(body: &Value, size: &Size) -> Result<(), ArmError> {
+    let kind = text(body, "/properties/securityProfile/securityType").unwrap_or_default();
+    if !same(kind, "TrustedLaunch") || catalogue::takes_trusted_launch(size) != Some(false) {
+        return Ok(());
+    }
+    Err(ArmError::invalid_parameter(
+        "vmSize",
+        format!(
+            "The VM size '{}' is not supported for creation of VMs and Virtual Machine Scale Set \
+             with 'TrustedLaunch' security type.",
+            size.name.as_str()
+        ),
+    ))
 }
 
 /// Checks what a VM needs for Trusted Launch.
 pub(crate) fn check_security(body: &Value, image: &Image) -> Result<(), ArmError> {
     let kind = text(body, "/properties/securityProfile/securityType").unwrap_or_default();
-    if same(kind, "TrustedLaunch") && (image.generation < 2 || image.architecture != "x64") {
+    if let Some(only) = image.security.as_deref().filter(|only| {
+        ["TrustedLaunch", "ConfidentialVM"]
+            .iter()
+            .any(|kind| same(kind, only))
+    }) && !same(kind, only)
+    {
+        return Err(ArmError::new(
+            400,
+            "BadRequest",
+            format!(
+                "The provided gallery image only supports creation of VMs and VM Scale Sets with \
+                 '{only}' security type."
+            ),
+        ));
+    }
+    let supported = image
+        .security
+        .as_ref()
+        .is_none_or(|security| security.to_lowercase().contains("trustedlaunch"));
+    if same(kind, "TrustedLaunch")
+        && (image.generation < 2 || image.architecture != "x64" || !supported)
+    {
         return Err(ArmError::new(
             400,
             "BadRequest",

@@ -9,10 +9,9 @@ use crate::{
     error::ArmError,
     http::{Answer, Method},
     json::{same, text},
-    odata::Filter,
     routes::{
         common::{self, not_served},
-        compute::{self, skus},
+        compute::{self, extension, scale_set, skus},
     },
     store::{entry::Resource, world::World},
     types::Type,
@@ -23,10 +22,10 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
     match (call.method(), kind.as_str(), call.path.is_open()) {
         (Method::Get, "virtualmachines", true) => list(world, call, row),
         (Method::Get, "virtualmachines", false) => {
-            common::resource(world, call).map(|vm| get(call, vm))
+            common::resource(world, call).map(|vm| get(world, call, vm))
         }
         (Method::Get, "virtualmachines/instanceview", true) => {
-            common::resource(world, call).map(|vm| Answer::json(200, view::instance(vm)))
+            common::resource(world, call).map(|vm| Answer::json(200, instance(world, vm)))
         }
         (Method::Get, "virtualmachines/vmsizes", true) => sizes(world, call),
         (Method::Put, "virtualmachines", false) => create::put(world, call, row),
@@ -37,15 +36,23 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
     }
 }
 
-fn get(call: &Call<'_>, vm: &Resource) -> Answer {
+/// The instance view of a VM, with what the guest says of its extensions.
+fn instance(world: &World, vm: &Resource) -> serde_json::Value {
+    let mut shown = view::instance(vm);
+    extension::add_views(world, vm, &mut shown);
+    shown
+}
+
+fn get(world: &World, call: &Call<'_>, vm: &Resource) -> Answer {
     let expand = call
         .query()
         .get("$expand")
         .unwrap_or_default()
         .to_lowercase();
     let mut shown = view::show(call, vm);
+    extension::add(world, vm, &mut shown);
     if expand.contains("instanceview") {
-        crate::json::set(&mut shown, "/properties/instanceView", view::instance(vm));
+        crate::json::set(&mut shown, "/properties/instanceView", instance(world, vm));
         // Recorded: no `ETag` header with the instance view.
         return Answer::json(200, shown);
     }
@@ -65,18 +72,16 @@ fn get(call: &Call<'_>, vm: &Resource) -> Answer {
 
 fn list(world: &World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
     let query = call.query();
-    let filter = match query.get("$filter") {
-        Some(filter) => Some(
-            Filter::parse(filter)
-                .map_err(|error| ArmError::invalid_parameter("$filter", error.to_string()))?,
-        ),
+    let members = match query.get("$filter") {
+        Some(filter) => Some(members_of(world, filter)?),
         None => None,
     };
     let status = query
         .get("statusOnly")
         .is_some_and(|flag| same(flag, "true"));
     let expand = query.get("$expand").unwrap_or_default().to_lowercase();
-    if expand.contains("instanceview") && filter.is_none() {
+    let views = expand.contains("instanceview");
+    if views && members.is_none() {
         return Err(ArmError::invalid_parameter(
             "$expand",
             "The expand expression is supported only with a filter for a scale set. Use \
@@ -84,37 +89,53 @@ fn list(world: &World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> 
         ));
     }
     let size = call.setup.pages.virtual_machines;
-    Ok(compute::list(world, call, row, size, |vm| {
+    let show = |vm: &Resource| {
         if status {
-            view::status(call, vm)
-        } else {
-            view::show(call, vm)
+            return view::status(call, vm);
         }
-    }))
-    .map(|answer| match filter {
-        None => answer,
-        Some(filter) => keep(answer, &filter),
-    })
+        let mut shown = view::show(call, vm);
+        extension::add_ids(world, vm, &mut shown);
+        if views {
+            crate::json::set(&mut shown, "/properties/instanceView", instance(world, vm));
+        }
+        shown
+    };
+    let Some(members) = members else {
+        return Ok(compute::list(world, call, row, size, show));
+    };
+    let after = common::skip(call);
+    let group = call.path.group.as_deref();
+    let items = members
+        .into_iter()
+        .filter(|vm| group.is_none_or(|group| vm.id.group().is_some_and(|own| same(own, group))))
+        .filter(|vm| after.as_deref().is_none_or(|after| vm.id.key() > after))
+        .map(|vm| (vm.id.key().to_owned(), show(vm)));
+    Ok(common::page(call, items, size))
 }
 
-/// Keeps what fits a filter for a scale set.
-fn keep(answer: Answer, filter: &Filter) -> Answer {
-    let mut answer = answer;
-    if let crate::http::Body::Json(body) = &mut answer.body
-        && let Some(value) = body
-            .get_mut("value")
-            .and_then(serde_json::Value::as_array_mut)
-    {
-        value.retain(|vm| {
-            filter.fits(&|field| {
-                same(field, "virtualMachineScaleSet/id")
-                    .then(|| text(vm, "/properties/virtualMachineScaleSet/id"))
-                    .flatten()
-                    .map(str::to_owned)
-            })
-        });
+/// The VMs of the scale set that a filter names; clients quote the field or the id, or both.
+fn members_of<'a>(world: &'a World, filter: &str) -> Result<Vec<&'a Resource>, ArmError> {
+    let mut parts = filter.splitn(2, " eq ");
+    let bare = |part: Option<&str>| {
+        part.unwrap_or_default()
+            .trim()
+            .trim_matches('\'')
+            .to_owned()
+    };
+    let (field, id) = (bare(parts.next()), bare(parts.next()));
+    if !same(&field, "virtualMachineScaleSet/id") || id.is_empty() {
+        return Err(ArmError::invalid_parameter(
+            "$filter",
+            format!(
+                "The filter '{filter}' is not supported. Only 'virtualMachineScaleSet/id' eq is."
+            ),
+        ));
     }
-    answer
+    let set = world.resource_by_key(&id.trim_end_matches('/').to_lowercase());
+    Ok(set
+        .into_iter()
+        .flat_map(|set| scale_set::flexible::machines(world, set))
+        .collect())
 }
 
 /// Sizes that a VM can change to: of its family while it holds hardware, else all of the region.

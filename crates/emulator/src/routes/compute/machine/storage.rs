@@ -1,11 +1,9 @@
-//! The disks of a VM and the image it is made from.
+//! The disks of a VM.
 
 use model::{catalog::Size, ids::ArmId};
 use serde_json::{Value, json};
 
 use crate::{
-    call::Call,
-    catalogue::{self, MarketImage},
     error::ArmError,
     json::{default, items, number, remove, same, set, text},
     routes::{common, compute::disk},
@@ -24,132 +22,13 @@ pub(crate) struct Owner<'a> {
     pub(crate) size: &'a Size,
 }
 
-/// The image of a VM body and the size of its OS disk; fills in the exact version.
-pub(crate) fn image(
-    world: &World,
-    call: &Call<'_>,
-    body: &mut Value,
-) -> Result<(Image, u64), ArmError> {
-    let reference = "/properties/storageProfile/imageReference";
-    let disk = "/properties/storageProfile/osDisk";
-    if body.pointer(reference).is_some() {
-        return market(world, call, body);
-    }
-    let attached = text(body, &format!("{disk}/managedDisk/id")).map(str::to_owned);
-    if let Some(id) = attached {
-        let found = world.resource_by_key(&id.to_lowercase()).ok_or_else(|| {
-            ArmError::new(404, "NotFound", format!("Disk {id} is not found.")).with_target("osDisk")
-        })?;
-        let os = text(body, &format!("{disk}/osType"))
-            .or_else(|| text(&found.body, "/properties/osType"))
-            .ok_or_else(|| ArmError::missing_parameter("osDisk.osType"))?
-            .to_owned();
-        let generation = match text(&found.body, "/properties/hyperVGeneration") {
-            Some("V2") => 2,
-            Some(_) | None => 1,
-        };
-        let image = Image {
-            os,
-            generation,
-            architecture: "x64".to_owned(),
-            offer: String::new(),
-            version: String::new(),
-        };
-        return Ok((
-            image,
-            number(&found.body, "/properties/diskSizeGB").unwrap_or(0),
-        ));
-    }
-    Err(ArmError::missing_parameter("imageReference"))
-}
-
-fn market(world: &World, call: &Call<'_>, body: &mut Value) -> Result<(Image, u64), ArmError> {
-    let reference = "/properties/storageProfile/imageReference";
-    if let Some(id) = text(body, &format!("{reference}/id")) {
-        return Err(ArmError::new(
-            404,
-            "GalleryImageNotFound",
-            format!("The gallery image {id} is not available in this sandbox, which has none."),
-        )
-        .with_target("imageReference"));
-    }
-    let mut names = Vec::new();
-    for member in ["publisher", "offer", "sku", "version"] {
-        let name = text(body, &format!("{reference}/{member}")).unwrap_or_default();
-        let wrong = name.is_empty() || name.chars().any(char::is_whitespace);
-        if wrong {
-            let target = format!("imageReference.{member}");
-            return Err(ArmError::invalid_parameter(
-                &target,
-                format!("The value of parameter {target} is invalid."),
-            ));
-        }
-        names.push(name.to_owned());
-    }
-    let [publisher, offer, sku, version] = names.as_slice() else {
-        return Err(ArmError::missing_parameter("imageReference"));
-    };
-    let missing = || {
-        ArmError::new(
-            404,
-            "PlatformImageNotFound",
-            format!(
-                "The platform image '{publisher}:{offer}:{sku}:{version}' is not available. \
-                 Verify that all fields in the storage profile are correct. For more details \
-                 about storage profile information, please refer to https://aka.ms/storageprofile"
-            ),
-        )
-        .with_target("imageReference")
-    };
-    let found = catalogue::image(publisher, offer, sku).ok_or_else(missing)?;
-    let exact = if same(version, "latest") || same(version, &found.version) {
-        found.version.clone()
-    } else if was_used(world, call, &found, version) {
-        version.clone()
-    } else {
-        return Err(missing());
-    };
-    check_plan(body, &found)?;
-    set(body, &format!("{reference}/exactVersion"), json!(exact));
-    let mut image = found.image;
-    image.version = exact;
-    Ok((image, u64::from(found.disk_gb)))
-}
-
-/// Whether a VM of this world was made from the version: then it exists, however old it is.
-fn was_used(world: &World, call: &Call<'_>, image: &MarketImage, version: &str) -> bool {
-    world
-        .of_kind(
-            call.subscription(),
-            "Microsoft.Compute/virtualMachines",
-            None,
-        )
-        .filter_map(|vm| vm.hidden.machine.as_ref())
-        .any(|machine| same(&machine.image.offer, image.offer) && machine.image.version == version)
-}
-
-/// A purchase plan must stand in the request if the image has one, and must not if it has none.
-fn check_plan(body: &Value, image: &MarketImage) -> Result<(), ArmError> {
-    let given = body.get("plan").is_some_and(|plan| !plan.is_null());
-    if given == image.has_plan {
-        return Ok(());
-    }
-    let message = if given {
-        "Plan information was given for an image that has none."
-    } else {
-        "Creating a virtual machine from Marketplace image or a custom image sourced from a \
-         Marketplace image requires Plan information in the request."
-    };
-    Err(ArmError::new(400, "VMMarketplaceInvalidInput", message))
-}
-
 /// Whether a disk kind needs a size that takes premium disks.
 fn is_premium(kind: &str) -> bool {
     kind.to_lowercase().starts_with("premium")
 }
 
 /// The kind of a VM's disk: the one given, or the usual one of its size.
-fn kind(owner: Owner<'_>, disk: &Value, name: &str) -> Result<String, ArmError> {
+pub(crate) fn kind(owner: Owner<'_>, disk: &Value, name: &str) -> Result<String, ArmError> {
     let premium = owner.size.premium_disks != Some(false);
     let usual = if premium {
         "Premium_LRS"
@@ -198,18 +77,8 @@ pub(crate) fn os_disk(
         default(&mut disk, "/diskSizeGB", image_gb);
         let name = text(&disk, "/name").unwrap_or_default().to_owned();
         let size = number(&disk, "/diskSizeGB").unwrap_or(image_gb);
-        if size < image_gb {
-            return Err(ArmError::not_allowed(format!(
-                "The specified disk size {size} GB is smaller than the size of the corresponding \
-                 disk in the VM image: {image_gb} GB. This is not allowed. Please choose equal or \
-                 greater size or do not specify an explicit size."
-            ))
-            .with_target("osDisk.diskSizeGB"));
-        }
+        check_os_disk(owner, &disk, image_gb)?;
         let ephemeral = text(&disk, "/diffDiskSettings/option").is_some();
-        if ephemeral {
-            check_ephemeral(owner, &disk)?;
-        }
         let kind = kind(owner, &disk, &name)?;
         set(&mut disk, "/managedDisk/storageAccountType", json!(kind));
         if !ephemeral {
@@ -228,6 +97,23 @@ pub(crate) fn os_disk(
     default(&mut disk, "/caching", "ReadWrite");
     default(&mut disk, "/deleteOption", "Detach");
     set(body, place, disk);
+    Ok(())
+}
+
+/// Whether an OS disk holds its image, and can be ephemeral if it shall.
+pub(crate) fn check_os_disk(owner: Owner<'_>, disk: &Value, image_gb: u64) -> Result<(), ArmError> {
+    let size = number(disk, "/diskSizeGB").unwrap_or(image_gb);
+    if size < image_gb {
+        return Err(ArmError::not_allowed(format!(
+            "The specified disk size {size} GB is smaller than the size of the corresponding disk \
+             in the VM image: {image_gb} GB. This is not allowed. Please choose equal or greater \
+             size or do not specify an explicit size."
+        ))
+        .with_target("osDisk.diskSizeGB"));
+    }
+    if text(disk, "/diffDiskSettings/option").is_some() {
+        check_ephemeral(owner, disk)?;
+    }
     Ok(())
 }
 
@@ -366,19 +252,29 @@ pub(crate) fn data_disks(
     let place = "/properties/storageProfile/dataDisks";
     let mut disks = items(body, place).to_vec();
     disks.retain(|disk| crate::json::flag(disk, "/toBeDetached") != Some(true));
+    check_luns(owner, &disks)?;
+    for item in &mut disks {
+        data_disk(world, owner, body, item, current)?;
+    }
+    set(body, place, json!(disks));
+    Ok(())
+}
+
+/// Whether a size takes so many data disks, each in a place of its own.
+pub(crate) fn check_luns(owner: Owner<'_>, disks: &[Value]) -> Result<(), ArmError> {
     let most = owner
         .size
         .max_data_disks
         .and_then(|most| usize::try_from(most).ok());
-    if most.is_some_and(|most| disks.len() > most) {
+    if let Some(most) = most.filter(|most| disks.len() > *most) {
         return Err(ArmError::not_allowed(format!(
-            "The maximum number of data disks allowed to be attached to a VM of this size is {}.",
-            most.unwrap_or(0)
+            "The maximum number of data disks allowed to be attached to a VM of this size is \
+             {most}."
         ))
         .with_target("dataDisks"));
     }
     let mut luns = Vec::new();
-    for item in &mut disks {
+    for item in disks {
         let lun =
             number(item, "/lun").ok_or_else(|| ArmError::missing_parameter("dataDisk.lun"))?;
         if luns.contains(&lun) {
@@ -388,9 +284,7 @@ pub(crate) fn data_disks(
             ));
         }
         luns.push(lun);
-        data_disk(world, owner, body, item, current)?;
     }
-    set(body, place, json!(disks));
     Ok(())
 }
 

@@ -16,7 +16,7 @@ use crate::{
     lro::{self, Twin},
     routes::{
         common::{self, put_tags, tags},
-        compute::quota,
+        compute::{members, quota, reservation},
     },
     store::{
         entry::{Resource, Work},
@@ -118,6 +118,8 @@ fn change(
     if let NewTags::Replace(tags) = tags {
         put_tags(&mut body, tags);
     }
+    members::check_references(world, &body, old.name())?;
+    placed(&old, &body)?;
     let resized = resize(world, call, &old, &mut body)?;
     spot_rules(&old, &mut body, given)?;
     let place = "/properties/networkProfile/networkInterfaces";
@@ -136,9 +138,9 @@ fn change(
         storage::data_disks(world, owner, &mut body, Some(&old))?;
     }
     if given.get("identity").is_some() {
-        profile::identify(world, &mut body, Some(&old.body));
+        profile::identify(world, &old.id, &mut body, Some(&old.body))?;
     }
-    Ok(store(world, call, old, body, resized))
+    store(world, call, old, body, resized)
 }
 
 /// The old body with what was given laid over it; lists are replaced.
@@ -235,6 +237,26 @@ fn equal(had: Option<&Value>, wanted: &Value) -> bool {
     }
 }
 
+/// Documented: a VM on its hardware stays in its placement group. The text follows similar
+/// refusals.
+fn placed(old: &Resource, body: &Value) -> Result<(), ArmError> {
+    let group = "/properties/proximityPlacementGroup/id";
+    let (had, wanted) = (text(&old.body, group), text(body, group));
+    let stays = match (had, wanted) {
+        (Some(had), Some(wanted)) => same(had, wanted),
+        (had, wanted) => had.is_some() == wanted.is_some(),
+    };
+    if stays || !is_allocated(old) {
+        return Ok(());
+    }
+    Err(ArmError::not_allowed(format!(
+        "The proximity placement group of VM '{}' cannot be changed while the VM is allocated. \
+         Please deallocate the VM and try again.",
+        old.name()
+    ))
+    .with_target("proximityPlacementGroup"))
+}
+
 /// Checks a change of size; answers the old size if there is one.
 fn resize(
     world: &World,
@@ -265,7 +287,8 @@ fn resize(
     if let Some(machine) = &old.hidden.machine {
         size::check_image(new, &machine.image)?;
     }
-    let needed = quota::of_machine(body);
+    profile::check_security_size(body, new)?;
+    let needed = reservation::of_machine(world, &old.id, body)?;
     quota::check(
         world,
         call.subscription(),
@@ -358,7 +381,7 @@ fn store(
     old: Resource,
     body: Value,
     old_size: Option<String>,
-) -> Answer {
+) -> Result<Answer, ArmError> {
     let mut body = body;
     let user_data = profile::hide(&mut body);
     let never = old
@@ -383,7 +406,7 @@ fn store(
     vm.set_state("Updating");
     vm.operation = Some(operation.id.clone());
     vm.changed = world.now();
-    vm.hidden.quota = quota::of_machine(&vm.body);
+    vm.hidden.quota = reservation::of_machine(world, &vm.id, &vm.body)?;
     if let (Some(machine), Some(data)) = (&mut vm.hidden.machine, user_data) {
         machine.user_data = Some(data);
     }
@@ -392,9 +415,9 @@ fn store(
     world.put_resource(vm);
     // Seven of 159 recorded updates came without the header: such a client polls the resource.
     if call.setup.quirks && operation.number % 23 == 7 {
-        return answer;
+        return Ok(answer);
     }
-    lro::announce(answer, call, &operation, Twin::No, None)
+    Ok(lro::announce(answer, call, &operation, Twin::No, None))
 }
 
 /// Adds the `ETag` header that answers to writes carry where the body has one.

@@ -182,6 +182,13 @@ fn statuses(resource: &Resource, machine: &Machine) -> Vec<Value> {
         }
     };
     let mut statuses = vec![provisioning];
+    if machine.generalized {
+        statuses.push(json!({
+            "code": "OSState/generalized",
+            "level": "Info",
+            "displayStatus": "VM generalized",
+        }));
+    }
     if let Some(power) = machine.power {
         let power = power.as_str();
         statuses.push(json!({

@@ -26,7 +26,6 @@ struct Moment {
 
 fn moments(usual: usize) -> Vec<Moment> {
     let mut random = Seeded::new();
-    eprintln!("seed {}", random.seed());
     (0..MOMENTS)
         .map(|at| Moment {
             event: 1 + random.below(usual),

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{Place, two_pools};
+use crate::harness::{Place, Running, two_pools};
 
 /// The names of events.
 fn names(events: &[Value]) -> Vec<&str> {
@@ -53,6 +53,18 @@ fn the_first_signal_starts_nothing_new_and_lets_the_rest_finish() {
     }
 }
 
+/// Interrupts a run a second time: it ends at once, and says that something was written.
+fn leaves_at_once(mut running: Running) -> Vec<Value> {
+    let left = Instant::now();
+    running.signal("INT");
+    let (ran, events) = running.end();
+    let took = left.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    let ran = ran.exits(3, "something was written");
+    assert!(ran.stderr.contains("Interrupted"), "{}", ran.stderr);
+    events
+}
+
 #[test]
 fn the_second_signal_leaves_at_once() {
     let place = Place::new(&two_pools("halted"));
@@ -62,16 +74,7 @@ fn the_second_signal_leaves_at_once() {
     while running.wait_for("accepted")["address"] != "network.vnet" {}
     running.signal("INT");
     running.wait_for("interrupted");
-    let left = Instant::now();
-    running.signal("INT");
-    let (ran, events) = running.end();
-    assert!(
-        left.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        left.elapsed()
-    );
-    let ran = ran.exits(3, "something was written");
-    assert!(ran.stderr.contains("Interrupted"), "{}", ran.stderr);
+    let events = leaves_at_once(running);
     assert!(
         names(&events).contains(&"run_finished"),
         "the journal is whole: {events:?}"
@@ -88,15 +91,7 @@ fn both_signals_work_where_the_sandbox_is_in_the_same_process() {
     while running.wait_for("accepted")["address"] != "network.vnet" {}
     running.signal("TERM");
     running.wait_for("interrupted");
-    let left = Instant::now();
-    running.signal("INT");
-    let (ran, _) = running.end();
-    assert!(
-        left.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        left.elapsed()
-    );
-    ran.exits(3, "something was written");
+    leaves_at_once(running);
     let server = place.serve(1_000);
     place.converge(&server, "left at once");
 }

@@ -4,8 +4,6 @@
 //! All of it takes minutes, so the test takes a choice that depends on `TENSORFORM_TEST_SEED`;
 //! `TENSORFORM_TEST_SWEEP=all` takes everything.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use crate::harness::{Place, Ran, Seeded, Server, each, two_pools};
@@ -135,18 +133,6 @@ fn is_truthful(ran: &Ran, server: &Server, what: &str) {
     }
 }
 
-#[expect(
-    clippy::print_stderr,
-    reason = "the seed is what a failed sweep is repeated with"
-)]
-fn report(command: &str, random: &Seeded, trials: &[Trial]) {
-    let mut ways: BTreeMap<&str, usize> = BTreeMap::new();
-    for trial in trials {
-        *ways.entry(trial.way).or_default() += 1;
-    }
-    eprintln!("{command}: seed {}, {ways:?}", random.seed());
-}
-
 #[test]
 fn an_apply_survives_any_fault_at_any_request() {
     let mut random = Seeded::new();
@@ -154,7 +140,6 @@ fn an_apply_survives_any_fault_at_any_request() {
     let server = place.serve(1_000);
     let (requests, writes) = usual(&place, &server, "apply");
     let trials = trials(requests, writes, &mut random);
-    report("apply", &random, &trials);
     try_all(&trials, |place, server, at, trial| {
         let what = format!("apply, request {}, {}", trial.request, trial.way);
         let stranger = server.stranger(&format!("others{at}"), "theirs");
@@ -184,7 +169,6 @@ fn a_destroy_survives_any_fault_at_any_request() {
     place.sandbox(&["apply", "--yes"]).exits(0, "made");
     let (requests, writes) = usual(&place, &server, "destroy");
     let trials = trials(requests, writes, &mut random);
-    report("destroy", &random, &trials);
     try_all(&trials, |place, server, at, trial| {
         let what = format!("destroy, request {}, {}", trial.request, trial.way);
         place.sandbox(&["apply", "--yes"]).exits(0, &what);

@@ -15,6 +15,7 @@ pub(crate) use self::{
     listening::Listening,
     place::{Place, two_pools},
     ran::Ran,
+    running::Running,
     server::{SUBSCRIPTION, Server},
     trials::{Seeded, each},
 };

@@ -23,8 +23,7 @@ impl Seeded {
         )
     }
 
-    /// The seed, to be printed.
-    pub(crate) fn seed(&self) -> u64 {
+    fn seed(&self) -> u64 {
         self.0
     }
 
@@ -74,7 +73,8 @@ pub(crate) fn each<T: Sync, S>(
     let failed = failed.into_inner().expect("no thread panics here");
     assert!(
         failed.is_empty(),
-        "{} of {}: {failed:#?}",
+        "with the seed {}, {} of {}: {failed:#?}",
+        Seeded::new().seed(),
         failed.len(),
         trials.len()
     );

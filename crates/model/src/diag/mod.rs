@@ -7,14 +7,11 @@ pub mod path;
 
 pub mod code;
 
-mod place;
-
 use serde::{Deserialize, Serialize};
 
 pub use self::{
     code::Code,
     path::{Segment, SpecPath},
-    place::to_document,
 };
 use crate::address::Address;
 

@@ -44,7 +44,7 @@ pub use self::{
     parts::*,
     pool::*,
     read::{Inputs, Parsed, parse, referenced_environment},
-    schema::forms::quantities::parse_count,
+    schema::forms::{names::RESERVED_USERS, quantities::parse_count},
     spans::{Position, SpanIndex},
     ssh::{KeyProblem, check_public_key, is_literal_key},
     types::*,

@@ -1,7 +1,6 @@
 //! The operating system side of a VM: accounts, keys, identity, and what answers leave out.
 
-use model::catalog::Size;
-use model::ids::ArmId;
+use model::{catalog::Size, ids::ArmId, spec::RESERVED_USERS};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,42 +11,6 @@ use crate::{
     store::{entry::Image, world::World},
     text::base64_decode,
 };
-
-/// Account names that Azure refuses, as its documentation lists them.
-const RESERVED_USERS: [&str; 32] = [
-    "administrator",
-    "admin",
-    "user",
-    "user1",
-    "test",
-    "user2",
-    "test1",
-    "user3",
-    "admin1",
-    "1",
-    "123",
-    "a",
-    "actuser",
-    "adm",
-    "admin2",
-    "aspnet",
-    "backup",
-    "console",
-    "david",
-    "guest",
-    "john",
-    "owner",
-    "root",
-    "server",
-    "sql",
-    "support",
-    "support_388945a0",
-    "sys",
-    "test2",
-    "test3",
-    "user4",
-    "user5",
-];
 
 /// Checks a new VM's OS profile and fills in its defaults.
 pub(crate) fn check(body: &mut Value, name: &str, image: &Image) -> Result<(), ArmError> {

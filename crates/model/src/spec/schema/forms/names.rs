@@ -7,8 +7,8 @@ use crate::{
 };
 
 /// Names that Azure refuses for administrators, from the API's own description
-/// (`osProfile.adminUsername`), without those that a valid name cannot spell.
-const RESERVED_USERS: [&str; 30] = [
+/// (`osProfile.adminUsername`).
+pub const RESERVED_USERS: [&str; 32] = [
     "administrator",
     "admin",
     "user",
@@ -18,6 +18,8 @@ const RESERVED_USERS: [&str; 30] = [
     "test1",
     "user3",
     "admin1",
+    "1",
+    "123",
     "a",
     "actuser",
     "adm",

@@ -275,7 +275,15 @@ fn every_example_is_lived_through() {
     let files = fs::read_dir(root().join("examples")).expect("the examples");
     let found: BTreeSet<String> = files
         .flatten()
-        .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".yaml")?.to_owned()))
+        .filter_map(|entry| {
+            Some(
+                entry
+                    .file_name()
+                    .to_str()?
+                    .strip_suffix(".yaml")?
+                    .to_owned(),
+            )
+        })
         .collect();
     let tested: BTreeSet<String> = TESTED.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(found, tested);

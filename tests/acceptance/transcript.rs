@@ -10,6 +10,7 @@
 //! | `% set NAME=VALUE` | sets a variable of the environment |
 //! | `% serve SPEED` | serves the sandbox, so that writes are counted |
 //! | `% request METHOD PATH` … `% end` | sends a request to the sandbox, past the tool; `\|` filters its answer |
+//! | `% settle PATH` | asks for a resource until nothing is under way on it, or it is gone |
 //! | `% answer STATUS` … `% end` | starts a server that gives this answer to all |
 //! | `% rewrite OLD => NEW` | starts a server that hands on to the sandbox and rewrites its answers |
 //! | `$ tensorform …` | runs the binary; `{endpoint}` is the server's, `{folder}` the scenario's |
@@ -157,6 +158,10 @@ impl Stage {
                 self.other = Some(Listening::rewriting(&served.endpoint, old, new));
             }
             "request" => self.request(rest, block),
+            "settle" => {
+                let served = self.served.as_ref().expect("`% serve` comes first");
+                while served.is_busy(rest) {}
+            }
             other => panic!("no directive `{other}`"),
         }
     }

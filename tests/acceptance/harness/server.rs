@@ -57,6 +57,13 @@ impl Server {
         (status.expect("a status"), body.to_owned())
     }
 
+    /// Whether something is under way on a resource.
+    pub(crate) fn is_busy(&self, path: &str) -> bool {
+        let (status, body) = self.request("GET", path, None);
+        let state = body["properties"]["provisioningState"].as_str();
+        status == 200 && state.is_some_and(|state| state.ends_with("ing"))
+    }
+
     /// The same with documents.
     pub(crate) fn request(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
         let text = body.map(Value::to_string).unwrap_or_default();

@@ -96,7 +96,7 @@ impl App {
     }
 
     /// Prints why a command ended.
-    pub(crate) fn report(&self, stop: Stop) -> Exit {
+    pub(crate) fn report(&self, stop: &Stop) -> Exit {
         if self.output.is_json() {
             let documents = self.documents(&stop.diagnostics);
             self.output

@@ -7,9 +7,13 @@ use clap::{
     builder::BoolishValueParser, error::ErrorKind,
 };
 
+use crate::help;
+
 /// The command line, with a variable `TENSORFORM_…` for each option.
 pub(crate) fn command() -> clap::Command {
     mirrored(Arguments::command())
+        .after_help(help::SHORT)
+        .after_long_help(help::long())
 }
 
 fn mirrored(command: clap::Command) -> clap::Command {
@@ -36,7 +40,7 @@ fn mirror(argument: Arg) -> Arg {
 }
 
 /// The variable that mirrors an option.
-fn variable(argument: &Arg) -> Option<String> {
+pub(crate) fn variable(argument: &Arg) -> Option<String> {
     let long = argument.get_long()?;
     let prints = matches!(argument.get_action(), ArgAction::Help | ArgAction::Version);
     (!prints).then(|| format!("TENSORFORM_{}", long.to_uppercase().replace('-', "_")))
@@ -53,9 +57,6 @@ fn variable(argument: &Arg) -> Option<String> {
     version,
     propagate_version = true,
     disable_help_subcommand = true
-)]
-#[command(
-    after_help = "Try it without an account:\n  tensorform init\n  tensorform --sandbox plan\n  tensorform --sandbox apply\n\nA variable stands for each option: TENSORFORM_SUBSCRIPTION for --subscription."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -99,7 +100,7 @@ pub(crate) struct Global {
     /// Talk to another Azure Resource Manager
     #[arg(long, global = true, value_name = "URL", conflicts_with = "sandbox")]
     pub(crate) endpoint: Option<String>,
-    /// Work in the local sandbox, whose world is kept in DIR
+    /// Work in the local sandbox; its world is kept in DIR, .tensorform/sandbox unless given
     #[arg(
         long,
         global = true,

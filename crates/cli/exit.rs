@@ -22,6 +22,30 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Every code, by its number.
+    pub(crate) const ALL: &'static [Self] = &[
+        Self::Done,
+        Self::Error,
+        Self::Changes,
+        Self::NotReached,
+        Self::Refused,
+        Self::Usage,
+        Self::Interrupted,
+    ];
+
+    /// What it says to the caller.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done, or nothing to do",
+            Self::Error => "an error; nothing was written to Azure",
+            Self::Changes => "there are changes (only with `plan --detailed-exitcode`)",
+            Self::NotReached => "something was written and the goal was not reached",
+            Self::Refused => "refused by budget, policy or protection",
+            Self::Usage => "the command line is wrong",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
     /// The number.
     pub(crate) fn number(self) -> u8 {
         match self {
@@ -57,6 +81,7 @@ mod tests {
             (Exit::Usage, 64),
             (Exit::Interrupted, 130),
         ];
+        assert_eq!(all.map(|(exit, _)| exit), Exit::ALL);
         for (exit, number) in all {
             assert_eq!(exit.number(), number, "{exit:?}");
         }

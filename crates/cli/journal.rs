@@ -200,12 +200,11 @@ impl State {
         if let Progress::Board { board, drawn } = &mut self.progress {
             let lines = board.lines(elapsed, style, BOARD_HEIGHT);
             erase(*drawn);
-            write(
-                &lines
-                    .iter()
-                    .map(|line| format!("{line}\n"))
-                    .collect::<String>(),
-            );
+            let mut text = lines.join("\n");
+            if !lines.is_empty() {
+                text.push('\n');
+            }
+            write(&text);
             *drawn = lines.len();
         }
     }

@@ -5,6 +5,11 @@ mod args;
 
 mod exit;
 
+mod help;
+
+#[cfg(test)]
+mod reference;
+
 mod output;
 
 mod app;
@@ -49,6 +54,6 @@ fn main() -> ExitCode {
     logging::start(&app);
     match commands::run(&app, arguments.command) {
         Ok(exit) => exit.into(),
-        Err(stop) => app.report(stop).into(),
+        Err(stop) => app.report(&stop).into(),
     }
 }

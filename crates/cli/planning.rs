@@ -50,7 +50,7 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     let spec = source.spec()?;
     let options = options(app, planning, spec, source, destroy)?;
     let world = World::open(app, planning.offline, world::subscription(app, Some(spec))?)?;
-    let mut live = read(&world, scope_of_spec(spec, options.now, destroy))?;
+    let mut live = read(&world, &scope_of_spec(spec, options.now, destroy))?;
     if world.client().is_none() {
         live.subscription.clone_from(&spec.subscription);
     }
@@ -135,12 +135,12 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
 ///
 /// # Errors
 /// Something that a plan cannot do without could not be read.
-pub(crate) fn read(world: &World, scope: ReadScope) -> Result<Live, Stop> {
+pub(crate) fn read(world: &World, scope: &ReadScope) -> Result<Live, Stop> {
     let Some(client) = world.client() else {
         return Ok(Live::default());
     };
     world
-        .read(azure::read(client, &scope))?
+        .read(azure::read(client, scope))?
         .map_err(|error| errors::read(&error))
 }
 
@@ -213,7 +213,7 @@ fn seal(
 /// # Errors
 /// The world could not be read.
 pub(crate) fn verify(plan: &Plan, world: &World) -> Result<Diagnostics, Stop> {
-    let live = read(world, scope_of_plan(plan, now()))?;
+    let live = read(world, &scope_of_plan(plan, now()))?;
     let differs: Vec<String> = planner::unreached(plan, &live, Catalog::embedded())
         .iter()
         .map(ToString::to_string)

@@ -5,6 +5,8 @@ mod arrows;
 
 mod readme;
 
+mod documents;
+
 mod source;
 
 mod support;
@@ -16,6 +18,9 @@ mod server;
 mod transcript;
 
 mod goldens;
+
+mod examples;
+
 mod transcripts;
 
 mod world;

@@ -190,15 +190,10 @@ fn a_secret_in_the_spec_is_refused_and_not_repeated() {
             "{spec}    mounts: [{{path: /data, source: 'https://a.blob.core.windows.net/c?sig={PLANTED}', type: blob_nfs}}]\n"
         ),
         spec.replace("count: 1", "count: ${env.PLANTED}"),
-        spec.replace(
-            "count: 1",
-            &format!("count: 1\n    allow_stop: ${{env.PLANTED}}"),
-        ),
+        spec.replace("count: 1", "count: 1\n    allow_stop: ${env.PLANTED}"),
         spec.replace(
             "version: 1",
-            &format!(
-                "version: 1\nvariables: {{word: {{default: '${{env.PLANTED}}', allowed: [a]}}}}"
-            ),
+            "version: 1\nvariables: {word: {default: '${env.PLANTED}', allowed: [a]}}",
         ),
     ];
     for spec in cases {

@@ -124,7 +124,7 @@ impl Listening {
     }
 
     /// Hands everything on to another server, and puts one text for another in its answers.
-    pub(crate) fn rewriting(upstream: String, old: String, new: String) -> Self {
+    pub(crate) fn rewriting(upstream: &str, old: String, new: String) -> Self {
         let host = upstream.trim_start_matches("http://").to_owned();
         Self::start(move |stream| {
             let (head, body) = read_message(stream);

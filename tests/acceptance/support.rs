@@ -92,7 +92,7 @@ impl Ran {
     /// Whether data was asked for as JSON, by a command that was run at all.
     fn asked_for_json(&self) -> bool {
         let json = |pair: &[String]| matches!(pair, [flag, format] if (flag == "-o" || flag == "--output") && format == "json");
-        let prints_itself = ["--help", "--version", "completions", "man", "schema"];
+        let prints_itself = ["--help", "--version"];
         self.arguments.windows(2).any(json)
             && !self
                 .arguments

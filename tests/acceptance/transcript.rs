@@ -160,7 +160,7 @@ impl Stage {
                 let (old, new) = two(rest, " => ");
                 let served = self.served.as_ref().expect("`% serve` comes first");
                 let (old, new) = (old.to_owned(), new.to_owned());
-                self.other = Some(Listening::rewriting(served.endpoint(), old, new));
+                self.other = Some(Listening::rewriting(&served.endpoint(), old, new));
             }
             "request" => self.request(rest, block),
             other => panic!("no directive `{other}`"),

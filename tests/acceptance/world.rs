@@ -417,9 +417,7 @@ impl Server {
 
     /// What is at an id; nothing where it is absent.
     pub(crate) fn body(&self, id: &str) -> Option<Value> {
-        let version = if id.contains("/Microsoft.Compute/") {
-            "2024-07-01"
-        } else if id.contains("/Microsoft.Network/") {
+        let version = if id.contains("/providers/") {
             "2024-07-01"
         } else {
             "2021-04-01"

@@ -86,7 +86,7 @@ fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
     check_world(app, &plan)?;
     check_stack(app, &plan)?;
     let world = World::open(app, false, plan.scope.subscription.clone())?;
-    let live = planning::read(&world, planning::scope_of_plan(&plan, planning::now()))?;
+    let live = planning::read(&world, &planning::scope_of_plan(&plan, planning::now()))?;
     let stale = planner::staleness(&plan, &live);
     if stale.has_errors() {
         return Err(Stop::with(stale));

@@ -3,10 +3,10 @@
 use model::catalog::Catalog;
 use render::images::ImageEntry;
 
-use crate::{app::App, exit::Exit, stop::Outcome};
+use crate::{app::App, exit::Exit};
 
 /// Lists images.
-pub(crate) fn run(app: &App) -> Outcome {
+pub(crate) fn run(app: &App) -> Exit {
     let rows: Vec<ImageEntry<'_>> = Catalog::embedded()
         .images()
         .iter()
@@ -18,5 +18,5 @@ pub(crate) fn run(app: &App) -> Outcome {
         render::images::text(&rows, app.output.stdout)
     };
     app.output.data(&text);
-    Ok(Exit::Done)
+    Exit::Done
 }

@@ -30,29 +30,16 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
         None if app.output.can_ask => app.output.ask(question, default),
         None => default.to_owned(),
     };
-    let stage = match ask(
+    let stage = stage(&ask(
         &arguments.stage,
         "stage: training or inference?",
         "training",
-    )
-    .as_str()
-    {
-        "training" => Stage::Training,
-        "inference" => Stage::Inference,
-        other => return Err(unknown("stage", other, "training or inference")),
-    };
-    let workload = match ask(
+    ))?;
+    let workload = workload(&ask(
         &arguments.workload,
         "workload: generative, complex or small?",
         "generative",
-    )
-    .as_str()
-    {
-        "generative" => Workload::Generative,
-        "complex" => Workload::Complex,
-        "small" => Workload::Small,
-        other => return Err(unknown("workload", other, "generative, complex or small")),
-    };
+    ))?;
     let orchestrator = match arguments.orchestrator.as_deref() {
         Some("auto") => Orchestrator::Auto,
         _ => Orchestrator::Manual,
@@ -80,6 +67,23 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
         ));
     }
     Ok(Exit::Done)
+}
+
+fn stage(word: &str) -> Result<Stage, Stop> {
+    match word {
+        "training" => Ok(Stage::Training),
+        "inference" => Ok(Stage::Inference),
+        other => Err(unknown("stage", other, "training or inference")),
+    }
+}
+
+fn workload(word: &str) -> Result<Workload, Stop> {
+    match word {
+        "generative" => Ok(Workload::Generative),
+        "complex" => Ok(Workload::Complex),
+        "small" => Ok(Workload::Small),
+        other => Err(unknown("workload", other, "generative, complex or small")),
+    }
 }
 
 fn unknown(what: &str, found: &str, expected: &str) -> Stop {

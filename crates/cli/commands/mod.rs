@@ -38,7 +38,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Status => status::run(app),
         Command::Explain(arguments) => explain::run(app, &arguments),
         Command::Sizes(arguments) => sizes::run(app, &arguments),
-        Command::Images => images::run(app),
+        Command::Images => Ok(images::run(app)),
         Command::Sandbox(arguments) => sandbox::run(app, &arguments),
         Command::Schema(arguments) => Ok(generated::schema(app, &arguments)),
         Command::Completions(arguments) => Ok(generated::completions(app, &arguments)),

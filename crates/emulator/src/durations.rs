@@ -60,9 +60,9 @@ pub(crate) fn machine(action: &str) -> Timing {
 pub(crate) fn scale_set(action: &str) -> Timing {
     match action {
         "create" => timing(47_300, Some(10)),
-        "scale" => timing(23_100, None),
-        "update" => timing(400, None),
-        "patch" => timing(7_100, None),
+        "scale" => timing(23_100, Some(10)),
+        "update" => timing(400, Some(10)),
+        "patch" => timing(7_100, Some(10)),
         "delete set" => timing(2_500, Some(10)),
         "extension" => timing(15_600, Some(10)),
         "start" => timing(9_400, None),

@@ -5,7 +5,7 @@
 //! in a folder; a [`Sandbox`] serves it. Time comes from a [`Clock`], which a test moves by hand.
 //!
 //! Reading order: `server` takes requests off the wire, `service` decides on faults and holds
-//! the state, `gateway` does what ARM does first, `routes` has the providers, `lro` and `work`
+//! the state, `gateway` and `presence` do what ARM does first, `routes` has the providers, `lro` and `work`
 //! the operations, `store` the durable world. It shares nothing with the client but `model`.
 
 pub mod clock;
@@ -22,6 +22,7 @@ mod identity;
 mod prices;
 
 mod gateway;
+mod presence;
 mod throttle;
 
 mod routes;

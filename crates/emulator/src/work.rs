@@ -8,7 +8,7 @@ use crate::{
     json::{items, same, text},
     lro,
     routes::{
-        compute::{disk, quota, scale_set},
+        compute::{disk, quota, reservation, scale_set},
         network::{self, renew},
     },
     store::{
@@ -152,6 +152,10 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
     let done = |resource: &mut Resource| {
         resource.set_state(state);
         resource.changed = now;
+        if state == "Succeeded" && resource.is(reservation::RESERVATION) {
+            let place = "/properties/provisioningTime";
+            crate::json::default(&mut resource.body, place, now.precise());
+        }
         if resource.operation.as_deref() == Some(&operation.id) {
             resource.operation = None;
         }

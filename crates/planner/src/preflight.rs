@@ -54,7 +54,7 @@ pub(crate) fn quota(
         check(
             &needed,
             counters,
-            Question::ComputeQuota(location.clone()),
+            &Question::ComputeQuota(location.clone()),
             mode,
             location,
             &mut lines,
@@ -71,7 +71,7 @@ pub(crate) fn quota(
         check(
             &needed,
             counters,
-            Question::NetworkQuota(location.clone()),
+            &Question::NetworkQuota(location.clone()),
             mode,
             location,
             &mut lines,
@@ -170,7 +170,7 @@ impl Demand {
 fn check(
     needed: &BTreeMap<&str, (i64, Option<&str>)>,
     counters: Option<&Answer<Vec<UsageFact>>>,
-    question: Question,
+    question: &Question,
     mode: Mode,
     location: &Region,
     lines: &mut Vec<QuotaLine>,

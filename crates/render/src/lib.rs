@@ -40,4 +40,6 @@ pub mod page;
 
 pub mod starter;
 
+pub mod generated;
+
 pub use self::style::Style;

@@ -32,6 +32,19 @@ TAKEN = {
     "vm-spot-priority-and-billing-2024-07-01": None,
     "delete-order-vm-nic-nsg-ip-vnet": None,
     "tags-patch": [20, 21],
+    "proximity-placement-group-2024-07-01": [1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13],
+    "ppg-intent-vm-sizes-zone-2024-07-01": [1, 3, 4, 5, 6],
+    "capacity-reservation-2024-07-01": [1, 3, 4, 5, 6, 7, 8, 9],
+    "vm-simulate-eviction": None,
+    "vmss-400-invalid-parameter": [2, 3],
+    # Without load balancers, a type not served.
+    "vmss-create-update-delete-full": [18, 19, 20, 21, 22, 25, 26, 27, 28, 39, 40, 41, 42],
+    # The set was made by a template; without its sizes, and without the deletion of instances
+    # that other ids were left of.
+    "vmss-create-scale-instances-2024-07-01": [
+        *[at for at in range(19, 64) if at not in (20, 22, 51, 52, 53, 54, 55)],
+    ],
+    "spot-placement-scores": None,
 }
 
 HEADERS = [
@@ -142,6 +155,67 @@ SAMPLES = [
 ]
 
 
+# Samples of the types around VMs, which want a world of their own.
+COMPUTE_SAMPLES = [
+    "compute_availabilitysets_GET_200",
+    "compute_availabilitysets_PUT_200",
+    "compute_availabilitysets_list_GET_200",
+    "compute_availabilitysets_list_expand_GET_200",
+    "compute_capacityreservationgroups-capacityreservations_GET_200",
+    "compute_capacityreservationgroups-capacityreservations_PUT_201",
+    "compute_capacityreservationgroups_PUT_201",
+    "compute_disks_DELETE_202",
+    "compute_disks_DELETE_404",
+    "compute_disks_PUT_202",
+    "compute_images_GET_200",
+    "compute_images_PUT_200",
+    "compute_images_PUT_201",
+    "compute_proximityplacementgroups_GET_200",
+    "compute_proximityplacementgroups_PUT_200",
+    "compute_proximityplacementgroups_PUT_201",
+    "compute_proximityplacementgroups_list_GET_200",
+    "compute_snapshots_DELETE_202",
+    "compute_snapshots_DELETE_404",
+    "compute_snapshots_GET_200",
+    "compute_snapshots_GET_404",
+    "compute_snapshots_PUT_202",
+    "compute_virtualmachines-extensions_DELETE_202",
+    "compute_virtualmachines-extensions_GET_200",
+    "compute_virtualmachines-extensions_PUT_200",
+    "compute_virtualmachines-extensions_PUT_201",
+    "compute_virtualmachines-extensions_expand_GET_200",
+    "compute_virtualmachines-generalize_POST_200",
+    "compute_virtualmachines-poweroff_POST_202",
+    "compute_virtualmachines-redeploy_POST_202",
+    "compute_virtualmachines-restart_POST_202",
+    "compute_virtualmachines-retrievebootdiagnosticsdata_POST_200",
+    "compute_virtualmachines_PUT_200",
+    "compute_virtualmachinescalesets-deallocate_POST_202",
+    "compute_virtualmachinescalesets-delete_POST_202",
+    "compute_virtualmachinescalesets-instanceview_list_GET_200",
+    "compute_virtualmachinescalesets-manualupgrade_POST_202",
+    "compute_virtualmachinescalesets-poweroff_POST_202",
+    "compute_virtualmachinescalesets-reimage_POST_202",
+    "compute_virtualmachinescalesets-reimageall_POST_202",
+    "compute_virtualmachinescalesets-restart_POST_202",
+    "compute_virtualmachinescalesets-setorchestrationservicestate_POST_202",
+    "compute_virtualmachinescalesets-start_POST_202",
+    "compute_virtualmachinescalesets-virtualmachines-deallocate_POST_202",
+    "compute_virtualmachinescalesets-virtualmachines-instanceview_list_GET_200",
+    "compute_virtualmachinescalesets-virtualmachines-instanceview_list_GET_404",
+    "compute_virtualmachinescalesets-virtualmachines_GET_200",
+    "compute_virtualmachinescalesets-virtualmachines_PUT_200",
+    "compute_virtualmachinescalesets-virtualmachines_expand_GET_200",
+    "compute_virtualmachinescalesets-virtualmachines_list_expand_GET_200",
+    "compute_virtualmachinescalesets_GET_200",
+    "compute_virtualmachinescalesets_GET_404",
+    "compute_virtualmachinescalesets_PATCH_200",
+    "compute_virtualmachinescalesets_PUT_200",
+    "compute_virtualmachinescalesets_PUT_400",
+    "compute_virtualmachinescalesets_expand_GET_200",
+]
+
+
 def shape(value, path=""):
     """Names of all members; the items of an array share theirs."""
     if isinstance(value, dict) and value:
@@ -178,6 +252,8 @@ def main():
     index = list(csv.DictReader((live.parent / "live-samples-index.csv").open()))
     rows = {row["file"].removesuffix(".json"): row for row in index}
     write("samples.json", {"samples": [sample(live, rows[name]) for name in SAMPLES]})
+    around = [sample(live, rows[name]) for name in COMPUTE_SAMPLES]
+    write("compute.json", {"samples": around})
     folder = Path(sys.argv[1]) / "recordings"
     recordings = []
     for name, wanted in TAKEN.items():

@@ -9,7 +9,10 @@ use std::{
 use serde_json::json;
 use tensorform_emulator::{Clock, OpenError, Opened, Options, Sandbox, Speed, World};
 
-use crate::rig::{Rig, group, machine, vm};
+use crate::{
+    rig::{Rig, group, machine, vm},
+    scale_sets::{scale_set, uniform},
+};
 
 fn open(folder: &Path) -> World {
     match World::open(folder).expect("a whole folder") {
@@ -28,6 +31,35 @@ fn left_behind(folder: &Path, into: &Path) {
 
 async fn serve(folder: &Path, clock: &Clock) -> Rig {
     Rig::serving(open(folder), clock.clone(), |options| options).await
+}
+
+#[tokio::test]
+async fn instances_of_a_scale_set_outlive_their_process() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = tempfile::tempdir().expect("a folder");
+    let clock = Clock::manual();
+    let rig = serve(folder.path(), &clock).await;
+    let subnet = rig.ground().await;
+    let pool = scale_set("pool");
+    rig.put(&pool, uniform("Standard_D4s_v5", &subnet, 3))
+        .await
+        .expect(201);
+    let instances = scale_set("pool/virtualMachines");
+    let before = rig.get(&instances).await.expect(200);
+    left_behind(folder.path(), copy.path());
+    let next = serve(copy.path(), &clock).await;
+    assert_eq!(next.get(&instances).await.expect(200).body, before.body);
+    next.pass(48);
+    let shown = next.get(&pool).await.expect(200);
+    assert_eq!(shown.text("/properties/provisioningState"), "Succeeded");
+    // A snapshot instead of a log.
+    next.sandbox.stop().await.expect("a clean stop");
+    let last = serve(copy.path(), &clock).await;
+    let view = last
+        .get(&scale_set("pool/virtualMachines/2/instanceView"))
+        .await
+        .expect(200);
+    assert_eq!(view.text("/statuses/1/code"), "PowerState/running");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// The body of a Flexible set.
-fn flexible(size: &str, subnet: &str, capacity: u64) -> Value {
+pub(crate) fn flexible(size: &str, subnet: &str, capacity: u64) -> Value {
     let mut body = uniform(size, subnet, capacity);
     let profile = body.pointer("/properties/virtualMachineProfile").cloned();
     set(

@@ -8,6 +8,12 @@ mod recordings;
 
 mod samples;
 
+mod compute_world;
+
+mod compute_samples;
+
+mod compute_recordings;
+
 mod gateway;
 
 mod groups;
@@ -24,6 +30,8 @@ mod deployments;
 mod templates;
 
 mod scale_sets;
+
+mod scale_set_rules;
 
 mod flexible;
 

@@ -106,6 +106,23 @@ async fn definition(rig: &Rig, name: &str, properties: Value) -> Reply {
         .await
 }
 
+/// Publishes four versions of an image.
+async fn publish(rig: &Rig) {
+    let version = |name: &str| gallery(&format!("galleries/shelf/images/hpc/versions/{name}"));
+    for (name, regions, hidden) in [
+        ("1.0.0", json!([]), false),
+        ("1.0.10", json!([{"name": "East US"}]), false),
+        ("1.1.0", json!([{"name": "West US"}]), false),
+        ("2.0.0", json!([{"name": "East US"}]), true),
+    ] {
+        let body = json!({"location": "eastus", "properties": {
+            "storageProfile": {"source": {"id": id(&vm("golden"))}},
+            "publishingProfile": {"targetRegions": regions, "excludeFromLatest": hidden},
+        }});
+        rig.put(&version(name), body).await.expect(201);
+    }
+}
+
 #[tokio::test]
 async fn a_gallery_serves_its_newest_version_where_it_was_copied_to() {
     let rig = Rig::new().await;
@@ -125,19 +142,7 @@ async fn a_gallery_serves_its_newest_version_where_it_was_copied_to() {
             .contains("/capsOperations/")
     );
     definition(&rig, "hpc", json!({})).await.expect(201);
-    let version = |name: &str| gallery(&format!("galleries/shelf/images/hpc/versions/{name}"));
-    for (name, regions, hidden) in [
-        ("1.0.0", json!([]), false),
-        ("1.0.10", json!([{"name": "East US"}]), false),
-        ("1.1.0", json!([{"name": "West US"}]), false),
-        ("2.0.0", json!([{"name": "East US"}]), true),
-    ] {
-        let body = json!({"location": "eastus", "properties": {
-            "storageProfile": {"source": {"id": id(&vm("golden"))}},
-            "publishingProfile": {"targetRegions": regions, "excludeFromLatest": hidden},
-        }});
-        rig.put(&version(name), body).await.expect(201);
-    }
+    publish(&rig).await;
     let image = id(&gallery("galleries/shelf/images/hpc"));
     let early = rig
         .put(&vm("early"), from_image(&subnet, &image))
@@ -153,6 +158,22 @@ async fn a_gallery_serves_its_newest_version_where_it_was_copied_to() {
         shown.text("/properties/storageProfile/imageReference/exactVersion"),
         "1.0.10"
     );
+}
+
+#[tokio::test]
+async fn versions_are_found_by_name_and_region_and_hold_their_gallery() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    generalized(&rig, "golden", &subnet).await;
+    let shelf = gallery("galleries/shelf");
+    rig.put(&shelf, json!({"location": "eastus"}))
+        .await
+        .expect(201);
+    definition(&rig, "hpc", json!({})).await.expect(201);
+    publish(&rig).await;
+    rig.pass(470);
+    let version = |name: &str| gallery(&format!("galleries/shelf/images/hpc/versions/{name}"));
+    let image = id(&gallery("galleries/shelf/images/hpc"));
     let named = format!("{image}/versions/2.0.0");
     rig.put(&vm("named"), from_image(&subnet, &named))
         .await

@@ -63,6 +63,37 @@ async fn a_placement_group_knows_who_is_in_it() {
 }
 
 #[tokio::test]
+async fn a_vm_changes_its_placement_group_without_hardware_alone() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    let other = compute("proximityPlacementGroups/far");
+    rig.put(&other, json!({"location": "eastus"}))
+        .await
+        .expect(201);
+    rig.vm("one", &subnet).await;
+    let moved = json!({"properties": {"proximityPlacementGroup": {"id": id(&other)}}});
+    let reply = rig.patch(&vm("one"), moved.clone()).await.expect(409);
+    assert_eq!(reply.text("/error/target"), "proximityPlacementGroup");
+    let nowhere =
+        json!({"properties": {"proximityPlacementGroup": {"id": format!("{}x", id(&other))}}});
+    assert_eq!(
+        rig.patch(&vm("one"), nowhere).await.expect(404).code(),
+        "NotFound"
+    );
+    rig.post(&compute("virtualMachines/one/deallocate"))
+        .await
+        .expect(202);
+    rig.pass(25);
+    rig.patch(&vm("one"), moved).await.expect(200);
+    rig.pass(8);
+    let shown = rig.get(&other).await.expect(200);
+    assert_eq!(
+        shown.text("/properties/virtualMachines/0/id"),
+        id(&vm("one"))
+    );
+}
+
+#[tokio::test]
 async fn an_availability_set_holds_vms_until_they_are_gone() {
     let rig = Rig::new().await;
     let subnet = rig.ground().await;

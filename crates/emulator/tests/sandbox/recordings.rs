@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// What follows from the image, which is another one here.
-const IMAGE: [Difference; 2] = [
+pub(crate) const IMAGE: [Difference; 2] = [
     Difference(
         0,
         "*/storageProfile/imageReference/*",
@@ -21,14 +21,14 @@ const IMAGE: [Difference; 2] = [
     ),
 ];
 
-const SYSTEM_VERSION: Difference = Difference(
+pub(crate) const SYSTEM_VERSION: Difference = Difference(
     0,
     "/properties/instanceView/osVersion",
     "the catalogue does not know it",
 );
 
 /// A sandbox with a group of this name and region.
-async fn rig(group: &str, location: &str) -> Rig {
+pub(crate) async fn rig(group: &str, location: &str) -> Rig {
     let rig = Rig::new().await;
     rig.put(
         &format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}?api-version=2021-04-01"),
@@ -39,12 +39,12 @@ async fn rig(group: &str, location: &str) -> Rig {
     rig
 }
 
-fn path(group: &str, rest: &str) -> String {
+pub(crate) fn path(group: &str, rest: &str) -> String {
     format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/{rest}")
 }
 
 /// Makes something and waits for it.
-async fn ready(rig: &Rig, path: &str, version: &str, body: Value) {
+pub(crate) async fn ready(rig: &Rig, path: &str, version: &str, body: Value) {
     let reply = rig
         .put(&format!("{path}?api-version={version}"), body)
         .await;
@@ -52,7 +52,7 @@ async fn ready(rig: &Rig, path: &str, version: &str, body: Value) {
     rig.pass(60);
 }
 
-async fn network(rig: &Rig, group: &str, name: &str, location: &str, prefix: &str) {
+pub(crate) async fn network(rig: &Rig, group: &str, name: &str, location: &str, prefix: &str) {
     ready(
         rig,
         &path(group, &format!("Microsoft.Network/virtualNetworks/{name}")),
@@ -171,7 +171,7 @@ async fn a_vm_is_made_changed_and_deleted_as_recorded() {
 }
 
 /// An interface in a network of its own.
-async fn interface(rig: &Rig, group: &str, location: &str, name: &str) -> String {
+pub(crate) async fn interface(rig: &Rig, group: &str, location: &str, name: &str) -> String {
     network(rig, group, "before", location, "10.1.0.0/16").await;
     let subnet = path(
         group,
@@ -190,7 +190,7 @@ async fn interface(rig: &Rig, group: &str, location: &str, name: &str) -> String
 }
 
 /// A VM with this interface, and whatever else is wanted of it.
-async fn machine(rig: &Rig, path: &str, location: &str, nic: &str, extra: Value) {
+pub(crate) async fn machine(rig: &Rig, path: &str, location: &str, nic: &str, extra: Value) {
     let name = path.rsplit('/').next().unwrap_or_default();
     let mut body = json!({
         "location": location,

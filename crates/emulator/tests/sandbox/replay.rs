@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::rig::{Reply, Rig};
+use crate::rig::{KEY, Reply, Rig};
 
 #[derive(Deserialize)]
 struct File {
@@ -59,6 +59,9 @@ pub(crate) struct Difference(
 
 /// How long an operation is waited for, in steps.
 const STEP: u64 = 5;
+
+/// How long it takes until a simulated eviction happens.
+const EVICTION: u64 = 80;
 
 struct Replay<'a> {
     rig: &'a Rig,
@@ -114,6 +117,10 @@ impl Replay<'_> {
             }
         }
         self.compare(exchange, &reply);
+        if exchange.url.contains("/simulateEviction") {
+            // The client waited until the VM was taken.
+            self.rig.pass(EVICTION);
+        }
         if exchange.status == 429 {
             // The client waited before it tried again.
             self.rig.pass(STEP);
@@ -217,8 +224,9 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
 }
 
 fn recording(name: &str) -> Recording {
-    let file: File =
-        serde_json::from_str(include_str!("../samples/replayed.json")).expect("the recordings");
+    // The catalogue does not know what the canary region offers.
+    let text = include_str!("../samples/replayed.json").replace("centraluseuap", "centralus");
+    let file: File = serde_json::from_str(&text).expect("the recordings");
     file.recordings
         .into_iter()
         .find(|recording| recording.name == name)
@@ -233,8 +241,21 @@ pub(crate) async fn agree(rig: &Rig, name: &str, explained: &[Difference]) {
         .iter_mut()
         .filter_map(|one| one.body.as_mut())
     {
-        if let Some(image) = body.pointer_mut("/properties/storageProfile/imageReference") {
-            *image = image_of_first_generation();
+        for profile in ["", "/virtualMachineProfile"] {
+            let keys = format!("/properties{profile}/osProfile/linuxConfiguration/ssh/publicKeys");
+            let keys = body.pointer_mut(&keys).and_then(Value::as_array_mut);
+            for key in keys.into_iter().flatten() {
+                if let Some(data) = key.get_mut("keyData") {
+                    *data = json!(KEY);
+                }
+            }
+            let place = format!("/properties{profile}/storageProfile/imageReference");
+            if let Some(image) = body.pointer_mut(&place) {
+                // What is refused about an image is left as it is.
+                if image.get("publisher") != Some(&json!("this publisher")) {
+                    *image = image_of_first_generation();
+                }
+            }
         }
     }
     let mut used = BTreeSet::new();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     replay::{HEADERS, fits},
-    rig::{KEY, Rig, compute, disk, everywhere, machine, network, vm},
+    rig::{KEY, Reply, Rig, compute, disk, everywhere, machine, network, vm},
 };
 
 #[derive(Deserialize)]
@@ -15,12 +15,65 @@ struct File {
     samples: Vec<Sample>,
 }
 
+/// The shape of a recorded answer.
 #[derive(Deserialize)]
-struct Sample {
-    name: String,
+pub(crate) struct Sample {
+    pub(crate) name: String,
     status: u16,
     headers: Vec<String>,
     members: BTreeSet<String>,
+}
+
+/// The samples of a file.
+pub(crate) fn read(text: &str) -> Vec<Sample> {
+    let file: File = serde_json::from_str(text).expect("the samples");
+    file.samples
+}
+
+impl Sample {
+    /// What an answer has otherwise than the recorded one.
+    pub(crate) fn differences(&self, reply: &Reply) -> Vec<String> {
+        let mut members = BTreeSet::new();
+        if !reply.body.is_null() {
+            shape(&reply.body, "", &mut members);
+        }
+        let mut found = Vec::new();
+        if reply.status != self.status {
+            found.push(format!("status {} {}", reply.status, reply.body));
+        }
+        for header in HEADERS {
+            if self.headers.iter().any(|name| name == header) != reply.headers.contains_key(header)
+            {
+                found.push(format!("header {header}"));
+            }
+        }
+        found.extend(self.members.symmetric_difference(&members).cloned());
+        found
+    }
+}
+
+/// Refuses differences that are not explained, and explanations that are not needed.
+pub(crate) fn judge(differences: &[(String, String)], explained: &[(&str, &str, &str)]) {
+    let mut used = BTreeSet::new();
+    let mut left = Vec::new();
+    for (sample, what) in differences {
+        let reason = explained
+            .iter()
+            .position(|(name, pattern, _)| fits(name, sample) && fits(pattern, what));
+        match reason {
+            Some(at) => {
+                used.insert(at);
+            }
+            None => left.push(format!("{sample}: {what}")),
+        }
+    }
+    assert!(left.is_empty(), "{}", left.join("\n"));
+    for (at, (name, pattern, why)) in explained.iter().enumerate() {
+        assert!(
+            used.contains(&at),
+            "needless explanation: {name} {pattern} {why}"
+        );
+    }
 }
 
 /// The names of all members, as the samples are trimmed.
@@ -261,12 +314,9 @@ fn ordered(samples: &mut [Sample]) {
 #[tokio::test]
 async fn single_answers_have_the_recorded_shape() {
     let (rig, subnet) = world().await;
-    let file: File =
-        serde_json::from_str(include_str!("../samples/samples.json")).expect("the samples");
-    let mut samples = file.samples;
+    let mut samples = read(include_str!("../samples/samples.json"));
     ordered(&mut samples);
     let mut version = String::new();
-    let mut used = BTreeSet::new();
     let mut differences = Vec::new();
     for sample in &samples {
         let (method, path, body) = request(&sample.name, &subnet);
@@ -276,39 +326,8 @@ async fn single_answers_have_the_recorded_shape() {
         if sample.name.ends_with("versions_list_GET_200") {
             reply.text("/0/name").clone_into(&mut version);
         }
-        let mut members = BTreeSet::new();
-        if !reply.body.is_null() {
-            shape(&reply.body, "", &mut members);
-        }
-        let mut found = Vec::new();
-        if reply.status != sample.status {
-            found.push(format!("status {} {}", reply.status, reply.body));
-        }
-        for header in HEADERS {
-            if sample.headers.iter().any(|name| name == header)
-                != reply.headers.contains_key(header)
-            {
-                found.push(format!("header {header}"));
-            }
-        }
-        found.extend(sample.members.symmetric_difference(&members).cloned());
-        for what in found {
-            let reason = EXPLAINED
-                .iter()
-                .position(|(name, pattern, _)| fits(name, &sample.name) && fits(pattern, &what));
-            match reason {
-                Some(at) => {
-                    used.insert(at);
-                }
-                None => differences.push(format!("{}: {what}", sample.name)),
-            }
-        }
+        let found = sample.differences(&reply);
+        differences.extend(found.into_iter().map(|what| (sample.name.clone(), what)));
     }
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
-    for (at, (name, pattern, why)) in EXPLAINED.iter().enumerate() {
-        assert!(
-            used.contains(&at),
-            "needless explanation: {name} {pattern} {why}"
-        );
-    }
+    judge(&differences, &EXPLAINED);
 }

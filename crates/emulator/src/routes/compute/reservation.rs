@@ -21,7 +21,9 @@ use crate::{
 };
 
 const GROUP: &str = "Microsoft.Compute/capacityReservationGroups";
-const RESERVATION: &str = "Microsoft.Compute/capacityReservationGroups/capacityReservations";
+/// The type of reservations in groups.
+pub(crate) const RESERVATION: &str =
+    "Microsoft.Compute/capacityReservationGroups/capacityReservations";
 const MACHINE: &str = "Microsoft.Compute/virtualMachines";
 
 /// Documented: series that cannot be reserved.

@@ -16,7 +16,7 @@ use crate::{
     lro::{self, Twin},
     routes::{
         common::{self, put_tags, tags},
-        compute::{quota, reservation},
+        compute::{members, quota, reservation},
     },
     store::{
         entry::{Resource, Work},
@@ -118,6 +118,8 @@ fn change(
     if let NewTags::Replace(tags) = tags {
         put_tags(&mut body, tags);
     }
+    members::check_references(world, &body, old.name())?;
+    placed(&old, &body)?;
     let resized = resize(world, call, &old, &mut body)?;
     spot_rules(&old, &mut body, given)?;
     let place = "/properties/networkProfile/networkInterfaces";
@@ -235,6 +237,26 @@ fn equal(had: Option<&Value>, wanted: &Value) -> bool {
     }
 }
 
+/// Documented: a VM on its hardware stays in its placement group. The text follows similar
+/// refusals.
+fn placed(old: &Resource, body: &Value) -> Result<(), ArmError> {
+    let group = "/properties/proximityPlacementGroup/id";
+    let (had, wanted) = (text(&old.body, group), text(body, group));
+    let stays = match (had, wanted) {
+        (Some(had), Some(wanted)) => same(had, wanted),
+        (had, wanted) => had.is_some() == wanted.is_some(),
+    };
+    if stays || !is_allocated(old) {
+        return Ok(());
+    }
+    Err(ArmError::not_allowed(format!(
+        "The proximity placement group of VM '{}' cannot be changed while the VM is allocated. \
+         Please deallocate the VM and try again.",
+        old.name()
+    ))
+    .with_target("proximityPlacementGroup"))
+}
+
 /// Checks a change of size; answers the old size if there is one.
 fn resize(
     world: &World,
@@ -265,6 +287,7 @@ fn resize(
     if let Some(machine) = &old.hidden.machine {
         size::check_image(new, &machine.image)?;
     }
+    profile::check_security_size(body, new)?;
     let needed = reservation::of_machine(world, &old.id, body)?;
     quota::check(
         world,

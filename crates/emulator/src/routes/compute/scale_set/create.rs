@@ -277,7 +277,10 @@ fn begin(
         (Some(_), Method::Patch) => "patch",
         (Some(_), _) => "update",
     });
-    if let Some(running) = old.and_then(|old| old.operation.as_ref()) {
+    let running = old.and_then(|old| old.operation.as_ref());
+    let mut touched = touched;
+    touched.extend(scale::unfinished(world, &new, running));
+    if let Some(running) = running {
         lro::preempt(world, running);
     }
     let mut operation = lro::begin(

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{profile, serve};
+use super::{profile, scale, serve};
 use crate::{
     call::Call,
     durations,
@@ -12,7 +12,7 @@ use crate::{
     lro::{self, Plan, Twin},
     routes::common::{check_name, not_served},
     store::{
-        entry::{Resource, Style, Work},
+        entry::{Entry, Resource, Style, Work},
         world::World,
     },
     types::Type,
@@ -140,10 +140,11 @@ fn store(
     twin: Twin,
 ) -> Answer {
     let timing = durations::scale_set("extension");
+    let unfinished = scale::unfinished(world, set_, set_.operation.as_ref());
     if let Some(running) = &set_.operation {
         lro::preempt(world, running);
     }
-    let operation = lro::begin(
+    let mut operation = lro::begin(
         world,
         call,
         &Plan {
@@ -155,7 +156,10 @@ fn store(
             timing,
         },
     );
+    operation.instances.clone_from(&unfinished);
+    world.put(Entry::Operation(Box::new(operation.clone())));
     world.change(&set_.id, |set_| {
+        scale::mark(set_, &unfinished, operation.number);
         set(&mut set_.body, &place(), json!(extensions));
         set_.set_state("Updating");
         set_.operation = Some(operation.id.clone());
@@ -164,6 +168,7 @@ fn store(
             && let Some(mut model) = hidden.latest().cloned()
         {
             model.profile = shown;
+            remove(&mut model.profile, "/timeCreated");
             hidden.renew(model);
         }
         crate::work::count(set_, 1);

@@ -78,6 +78,8 @@ pub(crate) fn complete(
         default(&mut shown, "/storageProfile/diskControllerType", "SCSI");
     }
     model.profile = shown.clone();
+    // When it was made says nothing of what instances are made from.
+    remove(&mut model.profile, "/timeCreated");
     set(body, PLACE, shown);
     Ok(Some((model, size)))
 }

@@ -77,7 +77,7 @@ fn grow(
     };
     let number = usize::try_from(count).unwrap_or(usize::MAX);
     let addresses = network::addresses(world, &model.profile, number)?;
-    // Recorded: an overprovisioning set of 5 ended with ids up to 6, some between left out.
+    // Recorded: an overprovisioning set of 5 ended with the ids 0, 1, 4, 5 and 6.
     let spare = if overprovisions(&set.body) {
         count / 5 + 1
     } else {
@@ -87,7 +87,7 @@ fn grow(
     let now = world.now();
     let mut made = Vec::new();
     for (at, addresses) in (0u64..).zip(addresses) {
-        let gap = if at == 0 { 0 } else { spare };
+        let gap = if at < 2 { 0 } else { spare };
         let id = hidden.next + at + gap;
         let zone = zones
             .iter_mut()
@@ -153,6 +153,20 @@ fn is_protected(instance: &Instance) -> bool {
     instance.own.as_ref().is_some_and(|own| {
         flag(own, "/properties/protectionPolicy/protectFromScaleIn") == Some(true)
     })
+}
+
+/// The instances that an operation which is being preempted has not ended: its successor does.
+pub(crate) fn unfinished(world: &World, set: &Resource, running: Option<&String>) -> Vec<u64> {
+    let number = running
+        .and_then(|id| world.operation(id))
+        .map(|operation| operation.number);
+    let hidden = set.hidden.scale_set.as_deref();
+    hidden
+        .into_iter()
+        .flat_map(|hidden| &hidden.instances)
+        .filter(|(_, instance)| instance.operation.is_some() && instance.operation == number)
+        .map(|(id, _)| *id)
+        .collect()
 }
 
 /// Notes on instances which operation changes them.

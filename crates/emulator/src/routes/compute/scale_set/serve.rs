@@ -251,6 +251,23 @@ fn shown_in_list(call: &Call<'_>, seen: Seen<'_>, views: bool, selects: bool) ->
     })
 }
 
+/// What a body sets on an instance alone.
+fn own_parts(given: &Value) -> Result<Value, ArmError> {
+    let mut own = json!({});
+    if let Some(tags) = common::tags(given)? {
+        set(&mut own, "/tags", json!(tags));
+    }
+    for member in ["userData", "protectionPolicy"] {
+        let place = format!("/properties/{member}");
+        // Recorded: an empty policy is not shown again.
+        let given = given.pointer(&place).filter(|value| **value != json!({}));
+        if let Some(value) = given {
+            set(&mut own, &place, value.clone());
+        }
+    }
+    Ok(own)
+}
+
 /// Sets on an instance what can be set on one alone: tags, user data and protection.
 fn put_instance(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
     let given = call.body(row)?;
@@ -280,16 +297,7 @@ fn put_instance(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer
         ));
     }
     let id = seen.id;
-    let mut own = json!({});
-    if let Some(tags) = common::tags(&given)? {
-        set(&mut own, "/tags", json!(tags));
-    }
-    for member in ["userData", "protectionPolicy"] {
-        let place = format!("/properties/{member}");
-        if let Some(value) = given.pointer(&place) {
-            set(&mut own, &place, value.clone());
-        }
-    }
+    let own = own_parts(&given)?;
     let user_data = own.pointer("/properties/userData").is_some();
     let operation = action::begin_update(world, call, &set_, id);
     world.change(&set_.id, |set_| {

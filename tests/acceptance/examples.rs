@@ -1,0 +1,285 @@
+//! The life of each example: planned, applied, unchanged, changed, destroyed. After each change
+//! the plan does what must be done for it and nothing else.
+
+use std::{collections::BTreeSet, fs};
+
+use serde_json::Value;
+
+use crate::{
+    support::root,
+    world::{Place, Server},
+};
+
+/// A change of a spec, and what it leads to.
+struct Change {
+    /// A part of the spec, and what stands there afterwards.
+    edit: (&'static str, &'static str),
+    /// Whether it is refused, and nothing written, until `--allow-stop` is given.
+    needs_permission: bool,
+    /// Every step that does something, as `address: action`.
+    expected: &'static [&'static str],
+}
+
+impl Change {
+    const fn new(old: &'static str, new: &'static str, expected: &'static [&'static str]) -> Self {
+        Self {
+            edit: (old, new),
+            needs_permission: false,
+            expected,
+        }
+    }
+
+    const fn with_permission(mut self) -> Self {
+        self.needs_permission = true;
+        self
+    }
+}
+
+/// The examples that are lived through.
+const LIVES: &[(&str, &[Change])] = &[
+    (
+        "training-generative",
+        &[
+            // A subnet takes no tags.
+            Change::new(
+                "team: language",
+                "team: speech",
+                &[
+                    "resource_group: update",
+                    "network.nat_ip: update",
+                    "network.nsg: update",
+                    "network.vnet: update",
+                    "network.nat: update",
+                    "access.ssh_key: update",
+                    "pool.train[0].data_disk[0]: update",
+                    "pool.train[0].vm: update",
+                ],
+            ),
+            // Other hardware.
+            Change::new(
+                "    count: 1",
+                "    count: 1\n    size: Standard_ND96amsr_A100_v4",
+                &["pool.train[0].vm: stop_update"],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
+        "training-complex",
+        &[
+            Change::new(
+                "lun: 1}",
+                "lun: 1}\n        - {size_gb: 256, type: premium, lun: 2}",
+                &[
+                    "pool.train[0].data_disk[2]: create",
+                    "pool.train[0].vm: update",
+                ],
+            ),
+            Change::new(
+                "security: trusted_launch",
+                "security: standard",
+                &["pool.train[0].vm: replace"],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
+        "training-small",
+        &[
+            Change::new("count: 2", "count: 3", &["pool.train[2].vm: create"]),
+            // The same hardware.
+            Change::new(
+                "    count: 3",
+                "    count: 3\n    size: Standard_E16s_v7",
+                &[
+                    "pool.train[0].vm: restart_update",
+                    "pool.train[1].vm: restart_update",
+                    "pool.train[2].vm: restart_update",
+                ],
+            ),
+            Change::new(
+                "count: 3",
+                "count: 1",
+                &["pool.train[1].vm: delete", "pool.train[2].vm: delete"],
+            ),
+        ],
+    ),
+    (
+        "inference-generative",
+        &[
+            Change::new(
+                "    count: 2",
+                "    count: 2\n    image: {urn: \"microsoft-dsvm:ubuntu-hpc:2204:latest\"}",
+                &["pool.serve[0].vm: replace", "pool.serve[1].vm: replace"],
+            )
+            .with_permission(),
+            Change::new("count: 2", "count: 1", &["pool.serve[1].vm: delete"]),
+        ],
+    ),
+    (
+        "inference-complex",
+        &[
+            Change::new(
+                "{eviction: delete}",
+                "{eviction: delete, max_price: 0.4}",
+                &[
+                    "pool.serve[0].vm: stop_update",
+                    "pool.serve[1].vm: stop_update",
+                    "pool.serve[2].vm: stop_update",
+                ],
+            )
+            .with_permission(),
+            Change::new(
+                "{spot: {eviction: delete, max_price: 0.4}}",
+                "regular",
+                &[
+                    "pool.serve[0].vm: replace",
+                    "pool.serve[1].vm: replace",
+                    "pool.serve[2].vm: replace",
+                ],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
+        "inference-small",
+        &[
+            Change::new(
+                "default: \"3\"",
+                "default: \"2\"",
+                &["pool.serve[2].vm: delete"],
+            ),
+            Change::new(
+                "outbound: none",
+                "outbound: nat",
+                &[
+                    "network.nat_ip: create",
+                    "network.nat: create",
+                    "network.subnet: update",
+                ],
+            ),
+        ],
+    ),
+];
+
+fn text(name: &str) -> String {
+    let path = root().join("examples").join(format!("{name}.yaml"));
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// The steps of a plan that do something.
+fn doing(plan: &Value) -> BTreeSet<String> {
+    let word = |value: &Value| value.as_str().expect("text").to_owned();
+    let steps = plan["steps"].as_array().expect("steps").iter();
+    steps
+        .filter(|step| step["action"] != "noop")
+        .map(|step| format!("{}: {}", word(&step["address"]), word(&step["action"])))
+        .collect()
+}
+
+/// A plan that must end with this code.
+#[track_caller]
+fn planned(place: &Place, flags: &[&str], code: i32, what: &str) -> Value {
+    let arguments = ["plan", "--detailed-exitcode", "-o", "json"];
+    let ran = place.sandbox(&[&arguments, flags].concat());
+    ran.exits(code, what).json()
+}
+
+#[track_caller]
+fn nothing_to_do(place: &Place, what: &str) {
+    let plan = planned(place, &[], 0, what);
+    assert!(!plan["steps"].as_array().expect("steps").is_empty());
+    assert_eq!(doing(&plan), BTreeSet::new(), "{what}");
+}
+
+/// Makes a change, once it is planned as expected.
+fn change(place: &Place, server: &Server, what: &str, change: &Change) {
+    let Change {
+        edit: (old, new),
+        needs_permission,
+        expected,
+    } = *change;
+    let what = &format!("{what}: {old} => {new}");
+    let spec = fs::read_to_string(place.path("tensorform.yaml")).expect("the spec");
+    assert_eq!(spec.matches(old).count(), 1, "{what}: it stands there once");
+    place.write("tensorform.yaml", &spec.replacen(old, new, 1));
+    if needs_permission {
+        server.forget();
+        let refused = place.sandbox(&["apply", "--yes"]).exits(4, what);
+        assert!(refused.stderr.contains("error[CHANGE001]"), "{what}");
+        assert_eq!(server.writes(), Vec::<String>::new(), "{what}");
+    }
+    let flags: &[&str] = if needs_permission {
+        &["--allow-stop"]
+    } else {
+        &[]
+    };
+    let plan = planned(place, flags, 2, what);
+    let expected: BTreeSet<String> = expected.iter().map(|step| (*step).to_owned()).collect();
+    assert_eq!(doing(&plan), expected, "{what}");
+    place
+        .sandbox(&[&["apply", "--yes"], flags].concat())
+        .exits(0, what);
+    nothing_to_do(place, what);
+}
+
+/// Lives through an example.
+fn live(name: &str, changes: &[Change]) {
+    let place = Place::new(&text(name));
+    assert!(!place.path(".ssh").exists(), "the home has no keys");
+    let server = place.serve(1_000);
+    let first = planned(&place, &[], 2, name);
+    let counts = first["counts"].as_object().expect("counts");
+    let others = counts.iter().filter(|(action, _)| *action != "create");
+    assert!(
+        others.clone().count() > 3 && others.clone().all(|(_, count)| *count == 0),
+        "{name}: {counts:?}"
+    );
+    assert!(
+        server.everything().is_empty(),
+        "{name}: a plan writes nothing"
+    );
+    place.sandbox(&["apply", "--yes"]).exits(0, name);
+    nothing_to_do(&place, name);
+    for one in changes {
+        change(&place, &server, name, one);
+    }
+    place.is_as_planned(&server, name);
+    place.vanish(&server, name);
+}
+
+/// A test for each example, so that they run side by side.
+macro_rules! lives {
+    ($($test:ident = $example:literal,)+) => {
+        const TESTED: &[&str] = &[$($example,)+];
+
+        $(#[test]
+        fn $test() {
+            let (name, changes) = LIVES
+                .iter()
+                .find(|(name, _)| *name == $example)
+                .expect("a life for each test");
+            live(name, changes);
+        })+
+    };
+}
+
+lives! {
+    training_generative_lives = "training-generative",
+    training_complex_lives = "training-complex",
+    training_small_lives = "training-small",
+    inference_generative_lives = "inference-generative",
+    inference_complex_lives = "inference-complex",
+    inference_small_lives = "inference-small",
+}
+
+#[test]
+fn every_example_is_lived_through() {
+    let files = fs::read_dir(root().join("examples")).expect("the examples");
+    let found: BTreeSet<String> = files
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().replace(".yaml", ""))
+        .collect();
+    let tested: BTreeSet<String> = TESTED.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(found, tested);
+}

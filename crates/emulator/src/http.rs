@@ -133,6 +133,16 @@ pub(crate) enum Body {
     Json(Value),
 }
 
+impl Body {
+    /// As it goes over the wire.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Empty => Vec::new(),
+            Self::Json(value) => value.to_string().into_bytes(),
+        }
+    }
+}
+
 /// An answer before it is put on the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {

@@ -27,6 +27,10 @@ mod machines;
 mod changes;
 mod deployments;
 
+mod exchanges;
+
+mod schema_fit;
+
 mod templates;
 
 mod scale_sets;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{call::Call, error::ArmError, http::Answer, store::world::World};
+use crate::{call::Call, error::ArmError, http::Answer, json::set, store::world::World};
 
 /// Counters of a region with their titles and limits, as recorded.
 const COUNTERS: [(&str, &str, u64); 7] = [
@@ -57,7 +57,7 @@ pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
     let value: Vec<Value> = COUNTERS
         .iter()
         .map(|(name, title, _)| {
-            json!({
+            let mut usage = json!({
                 "currentValue": world.usage(subscription, location, name),
                 "id": format!(
                     "/subscriptions/{subscription}/providers/Microsoft.Network/locations/{location}/usages/{name}"
@@ -65,8 +65,12 @@ pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
                 "limit": limit(world, subscription, location, name),
                 "name": {"localizedValue": title, "value": name},
                 "unit": "Count",
-                "isAdjustable": true,
-            })
+            });
+            // Not in the schema; recorded at versions before this one.
+            if !call.since("2024-03-01") {
+                set(&mut usage, "/isAdjustable", json!(true));
+            }
+            usage
         })
         .collect();
     Ok(Answer::json(200, json!({"value": value})))

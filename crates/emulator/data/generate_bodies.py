@@ -18,6 +18,22 @@ DISK = "compute/resource-manager/Microsoft.Compute/DiskRP/stable/2024-03-02/"
 GALLERY = "compute/resource-manager/Microsoft.Compute/GalleryRP/stable/2023-07-03/"
 NETWORK = "network/resource-manager/Microsoft.Network/stable/2024-03-01/"
 RESOURCES = "resources/resource-manager/Microsoft.Resources/stable/2024-07-01/"
+BATCH = "batch/resource-manager/Microsoft.Batch/stable/2024-07-01/BatchManagement.json"
+CLUSTERS = (
+    "containerservice/resource-manager/Microsoft.ContainerService/aks/stable/2024-09-01/"
+    "managedClusters.json"
+)
+IDENTITY = "msi/resource-manager/Microsoft.ManagedIdentity/stable/2023-01-31/ManagedIdentity.json"
+ROLES = (
+    "authorization/resource-manager/Microsoft.Authorization/stable/2022-04-01/"
+    "authorization-RoleAssignmentsCalls.json"
+)
+LOCKS = "resources/resource-manager/Microsoft.Authorization/stable/2020-05-01/locks.json"
+TERMS = (
+    "marketplaceordering/resource-manager/Microsoft.MarketplaceOrdering/stable/2021-01-01/"
+    "Agreements.json"
+)
+SCHEDULES = "devtestlabs/resource-manager/Microsoft.DevTestLab/stable/2018-09-15/DTL.json"
 
 # type -> api-version of the schema, and (file, definition) of its PUT and PATCH bodies.
 BODIES = {
@@ -140,6 +156,63 @@ BODIES = {
         "2024-03-01",
         (NETWORK + "networkInterface.json", "NetworkInterface"),
         (NETWORK + "network.json", "TagsObject"),
+    ),
+    "Microsoft.Network/loadBalancers": (
+        "2024-03-01",
+        (NETWORK + "loadBalancer.json", "LoadBalancer"),
+        (NETWORK + "network.json", "TagsObject"),
+    ),
+    "Microsoft.Network/loadBalancers/backendAddressPools": (
+        "2024-03-01",
+        (NETWORK + "loadBalancer.json", "BackendAddressPool"),
+        None,
+    ),
+    "Microsoft.Network/bastionHosts": (
+        "2024-03-01",
+        (NETWORK + "bastionHost.json", "BastionHost"),
+        (NETWORK + "network.json", "TagsObject"),
+    ),
+    "Microsoft.Batch/batchAccounts": (
+        "2024-07-01",
+        (BATCH, "BatchAccountCreateParameters"),
+        (BATCH, "BatchAccountUpdateParameters"),
+    ),
+    "Microsoft.Batch/batchAccounts/pools": ("2024-07-01", (BATCH, "Pool"), (BATCH, "Pool")),
+    "Microsoft.ContainerService/managedClusters": (
+        "2024-09-01",
+        (CLUSTERS, "ManagedCluster"),
+        (CLUSTERS, "TagsObject"),
+    ),
+    "Microsoft.ContainerService/managedClusters/agentPools": (
+        "2024-09-01",
+        (CLUSTERS, "AgentPool"),
+        None,
+    ),
+    "Microsoft.ManagedIdentity/userAssignedIdentities": (
+        "2023-01-31",
+        (IDENTITY, "Identity"),
+        (IDENTITY, "IdentityUpdate"),
+    ),
+    "Microsoft.ManagedIdentity/userAssignedIdentities/federatedIdentityCredentials": (
+        "2023-01-31",
+        (IDENTITY, "FederatedIdentityCredential"),
+        None,
+    ),
+    "Microsoft.Authorization/roleAssignments": (
+        "2022-04-01",
+        (ROLES, "RoleAssignmentCreateParameters"),
+        None,
+    ),
+    "Microsoft.Authorization/locks": ("2020-05-01", (LOCKS, "ManagementLockObject"), None),
+    "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements": (
+        "2021-01-01",
+        (TERMS, "AgreementTerms"),
+        None,
+    ),
+    "Microsoft.DevTestLab/schedules": (
+        "2018-09-15",
+        (SCHEDULES, "Schedule"),
+        (SCHEDULES, "ScheduleFragment"),
     ),
     "Microsoft.Resources/resourceGroups": (
         "2024-07-01",

@@ -118,6 +118,40 @@ pub(crate) const GALLERY_VERSION: Timing = timing(466_000, None);
 /// How long deleting one takes.
 pub(crate) const GALLERY_VERSION_DELETE: Timing = timing(113_100, None);
 
+/// How long the directory does not know the principal of a new identity. Recorded: six attempts at
+/// growing distances, in the replay a little more than 20 s.
+pub(crate) const REPLICATION: Duration = Duration::from_secs(25);
+
+/// How long an operation on a cluster of AKS takes: medians of recorded ones, for a deletion the
+/// longest tenth, since half of its recordings had their times masked.
+pub(crate) fn cluster(what: &str) -> Timing {
+    match what {
+        "Stopping" => timing(105_400, None),
+        "Starting" => timing(252_800, None),
+        _ => timing(10_000, None),
+    }
+}
+
+/// How long a cluster takes to come and to change.
+pub(crate) const CLUSTER: Timing = timing(223_900, None);
+
+/// How long deleting a cluster takes.
+pub(crate) const CLUSTER_DELETE: Timing = timing(217_000, None);
+
+/// How long a pool of nodes takes to come and to change; recorded deletions had their times
+/// masked, and are taken to be as long.
+pub(crate) const AGENT_POOL: Timing = timing(78_600, None);
+
+/// How long an account of Batch takes: it asks to wait so long, and recorded ones were there at
+/// the first poll or the second.
+pub(crate) const BATCH_ACCOUNT: Timing = timing(15_000, Some(15));
+
+/// How long deleting a pool takes. Not recorded; it asks to wait so long.
+pub(crate) const BATCH_POOL: Timing = timing(15_000, Some(15));
+
+/// How long the nodes of a pool take to come. Not recorded; as long as those of a scale set.
+pub(crate) const BATCH_NODES: Duration = Duration::from_millis(47_300);
+
 /// How long a write of a disk takes.
 pub(crate) const DISK_WRITE: Timing = timing(100, Some(2));
 
@@ -136,6 +170,10 @@ pub(crate) fn network(kind: &str, work: Work) -> Timing {
         {
             timing(3_000, Some(3))
         }
+        // What the recorded headers of one deletion and of two creations ask to wait in all.
+        "Microsoft.Network/bastionHosts" if delete => timing(370_000, Some(10)),
+        "Microsoft.Network/bastionHosts" => timing(420_000, Some(10)),
+        "Microsoft.Network/loadBalancers/backendAddressPools" if !delete => timing(3_000, Some(3)),
         "Microsoft.Network/networkInterfaces" if delete => timing(4_000, Some(4)),
         _ => timing(10_000, Some(10)),
     }

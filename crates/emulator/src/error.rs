@@ -28,6 +28,8 @@ pub(crate) struct Refusal {
     pub(crate) more: Vec<(String, Value)>,
     /// Headers of the answer beside the usual ones.
     pub(crate) headers: Vec<(String, String)>,
+    /// Whether the error object is the whole answer.
+    pub(crate) bare: bool,
 }
 
 impl ArmError {
@@ -41,6 +43,7 @@ impl ArmError {
             details: None,
             more: Vec::new(),
             headers: Vec::new(),
+            bare: false,
         }))
     }
 
@@ -114,6 +117,12 @@ impl ArmError {
         self
     }
 
+    /// As services answer that leave out the `error` around it.
+    pub(crate) fn bare(mut self) -> Self {
+        self.0.bare = true;
+        self
+    }
+
     /// The error object, as it stands in answers and in operations.
     pub(crate) fn object(&self) -> Value {
         let mut object = json!({"code": self.code, "message": self.message});
@@ -136,7 +145,13 @@ impl ArmError {
 
 impl From<ArmError> for Answer {
     fn from(error: ArmError) -> Self {
-        let mut answer = Self::json(error.status, json!({"error": error.object()}));
+        let object = error.object();
+        let body = if error.bare {
+            object
+        } else {
+            json!({"error": object})
+        };
+        let mut answer = Self::json(error.status, body);
         answer.headers.extend(error.0.headers);
         answer
     }

@@ -2,6 +2,8 @@
 //!
 //! They end by time, never because somebody polls.
 
+mod services;
+
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
@@ -88,7 +90,10 @@ pub(crate) fn announce(
     retry_after: Option<u64>,
 ) -> Answer {
     let mut answer = answer;
-    if operation.style != Style::Group {
+    if !matches!(
+        operation.style,
+        Style::Group | Style::Batch | Style::Storage
+    ) {
         answer = answer.with_header("Azure-AsyncOperation", url(call, operation, Page::Status));
     }
     if matches!(operation.style, Style::Compute | Style::Network) {
@@ -151,6 +156,9 @@ fn url(call: &Call<'_>, operation: &Operation, page: Page) -> String {
                 "{base}/providers/Microsoft.Network/locations/{location}/{kind}/{id}?api-version={version}"
             )
         }
+        Style::Batch | Style::Cluster | Style::Storage => {
+            format!("{base}{}", services::path(call, operation, page))
+        }
         Style::Group => {
             let job = json!({
                 "jobId": format!("RESOURCEGROUPDELETIONJOB-{}-{id}", operation.target.name().to_uppercase()),
@@ -188,7 +196,13 @@ fn doubled(polls: u32) -> u64 {
 
 /// What an operation URL of a provider answers.
 pub(crate) fn poll(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
-    let id = call.path.last_name();
+    // Some put the name of the target before the id, which has 36 characters.
+    let name = call.path.last_name();
+    let id = name
+        .len()
+        .checked_sub(36)
+        .and_then(|start| name.get(start..))
+        .unwrap_or(name);
     let found = world
         .operation(id)
         .filter(|operation| same(&operation.subscription, call.subscription()));
@@ -201,6 +215,9 @@ pub(crate) fn poll(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
     };
     match operation.style {
         Style::Compute | Style::Disk | Style::Gallery => Ok(poll_compute(call, operation)),
+        Style::Batch | Style::Cluster | Style::Storage => {
+            Ok(services::poll(world, call, operation))
+        }
         Style::Network | Style::Hidden | Style::Group => Ok(poll_network(call, operation)),
     }
 }

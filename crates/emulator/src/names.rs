@@ -27,6 +27,18 @@ pub(crate) enum Letters {
     Version,
     /// Starts with a letter or digit, ends with one or with `_`; `.`, `_` and `-` between.
     Network,
+    /// Lower-case letters and digits.
+    Account,
+    /// Lower-case letters and digits, a letter first.
+    AgentPool,
+    /// Letters, digits, `_` and `-`; a letter or digit at both ends.
+    Cluster,
+    /// Lower-case letters, digits and single `-`; a letter or digit at both ends.
+    Container,
+    /// Letters, digits, `_` and `-`; a letter or digit first.
+    Identity,
+    /// Anything but `<`, `>`, `%`, `&`, `:`, `\`, `?`, `/` and control characters.
+    Lock,
 }
 
 impl NameRule {
@@ -44,6 +56,21 @@ impl NameRule {
                     "The provided resource group name '{name}' has invalid characters or length. \
                      It can have 1 to 90 word characters, hyphens, periods and parentheses, and \
                      cannot end with a period."
+                ),
+            ),
+            Letters::Account
+            | Letters::AgentPool
+            | Letters::Cluster
+            | Letters::Container
+            | Letters::Identity
+            | Letters::Lock => ArmError::new(
+                400,
+                self.letters.code(),
+                format!(
+                    "The name '{name}' is not valid. It should have {} to {} characters: {}.",
+                    self.shortest,
+                    self.longest,
+                    self.letters.words()
                 ),
             ),
             Letters::Machine
@@ -103,6 +130,27 @@ impl NameRule {
                     && first.is_some_and(|c| c.is_ascii_alphanumeric())
                     && last.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_')
             }
+            Letters::Account => all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()),
+            Letters::AgentPool => {
+                all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+                    && first.is_some_and(|c| c.is_ascii_lowercase())
+            }
+            Letters::Cluster => {
+                all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+                    && first.is_some_and(|c| c.is_ascii_alphanumeric())
+                    && last.is_some_and(|c| c.is_ascii_alphanumeric())
+            }
+            Letters::Container => {
+                all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+                    && first != Some('-')
+                    && last != Some('-')
+                    && !name.contains("--")
+            }
+            Letters::Identity => {
+                all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+                    && first.is_some_and(|c| c.is_ascii_alphanumeric())
+            }
+            Letters::Lock => all(|c| !"<>%&:\\?/".contains(c) && !c.is_control()),
         }
     }
 }
@@ -121,6 +169,25 @@ impl Letters {
             }
             Self::Version => "three numbers of 32 bits with periods between",
             Self::Network => "letters, digits, '.', '_' and '-'",
+            Self::Account => "lower-case letters and digits",
+            Self::AgentPool => "lower-case letters and digits, a letter first",
+            Self::Cluster => "letters, digits, '_' and '-', a letter or digit at both ends",
+            Self::Container => {
+                "lower-case letters, digits and single '-', a letter or digit at both ends"
+            }
+            Self::Identity => "letters, digits, '_' and '-', a letter or digit first",
+            Self::Lock => {
+                "anything but '<', '>', '%', '&', ':', '\\', '?', '/' and control characters"
+            }
+        }
+    }
+
+    /// The code of the refusal where the provider's words are not known.
+    fn code(self) -> &'static str {
+        if matches!(self, Self::AgentPool | Self::Cluster) {
+            "InvalidParameter"
+        } else {
+            "InvalidResourceName"
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::{
 
 /// Answers for what is not there, except for what a provider has just deleted.
 pub(crate) fn present(world: &World, call: &Call<'_>, row: &Type) -> Result<(), ArmError> {
-    if !row.tracked && !row.path.contains('/') || row.path.starts_with("locations") {
+    let own = !row.tracked && !row.path.contains('/') || row.path.starts_with("locations");
+    if own || row.scoped {
         return Ok(());
     }
     let Some(id) = crate::routes::common::id(world, call) else {

@@ -1,5 +1,7 @@
 //! The types that the sandbox serves, and the API versions that each has had.
 
+mod services;
+
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use serde::Deserialize;
@@ -21,6 +23,8 @@ pub(crate) struct Type {
     pub(crate) names: Option<NameRule>,
     /// Whether it has a location and tags, and stands in lists of resources.
     pub(crate) tracked: bool,
+    /// Whether it hangs at any scope: a subscription, a group or another resource.
+    pub(crate) scoped: bool,
 }
 
 const fn rule(shortest: usize, longest: usize, letters: Letters) -> NameRule {
@@ -43,6 +47,7 @@ const fn tracked(
         versions,
         names: Some(names),
         tracked: true,
+        scoped: false,
     }
 }
 
@@ -58,6 +63,23 @@ const fn other(
         versions,
         names,
         tracked: false,
+        scoped: false,
+    }
+}
+
+const fn scoped(
+    namespace: &'static str,
+    path: &'static str,
+    versions: &'static str,
+    names: Option<NameRule>,
+) -> Type {
+    Type {
+        namespace,
+        path,
+        versions,
+        names,
+        tracked: false,
+        scoped: true,
     }
 }
 
@@ -65,9 +87,9 @@ const COMPUTE: &str = "Microsoft.Compute";
 const NETWORK: &str = "Microsoft.Network";
 const RESOURCES: &str = "Microsoft.Resources";
 
-/// Every type, in the order in which providers list them. Names follow Microsoft's table of
-/// naming rules; a NAT gateway is not in it and is taken to follow its neighbours.
-pub(crate) static TYPES: &[Type] = &[
+/// The types of ARM, Compute and Network, in the order in which providers list them. Names follow
+/// Microsoft's table of naming rules; a NAT gateway is not in it and is taken to follow its neighbours.
+static CORE: &[Type] = &[
     tracked(
         COMPUTE,
         "virtualMachines",
@@ -217,6 +239,30 @@ pub(crate) static TYPES: &[Type] = &[
         "network",
         rule(1, 80, Letters::Network),
     ),
+    tracked(
+        NETWORK,
+        "loadBalancers",
+        "network",
+        rule(1, 80, Letters::Network),
+    ),
+    other(
+        NETWORK,
+        "loadBalancers/backendAddressPools",
+        "network",
+        Some(rule(1, 80, Letters::Network)),
+    ),
+    other(
+        NETWORK,
+        "loadBalancers/inboundNatRules",
+        "network",
+        Some(rule(1, 80, Letters::Network)),
+    ),
+    tracked(
+        NETWORK,
+        "bastionHosts",
+        "bastion-hosts",
+        rule(1, 80, Letters::Network),
+    ),
     other(NETWORK, "locations", "network", None),
     other(NETWORK, "locations/operations", "network", None),
     other(NETWORK, "locations/operationResults", "network", None),
@@ -231,14 +277,14 @@ pub(crate) static TYPES: &[Type] = &[
     other(
         RESOURCES,
         "deployments",
-        "resources",
+        "deployments",
         Some(rule(1, 64, Letters::Group)),
     ),
-    other(RESOURCES, "deployments/operations", "resources", None),
+    other(RESOURCES, "deployments/operations", "deployments", None),
     other(
         RESOURCES,
         "deployments/operationStatuses",
-        "resources",
+        "deployments",
         None,
     ),
     other(RESOURCES, "providers", "resources", None),
@@ -281,20 +327,36 @@ impl Type {
 pub(crate) fn find(namespace: &str, kinds: &[String]) -> Option<&'static Type> {
     (1..=kinds.len()).rev().find_map(|count| {
         let path = kinds.get(..count)?.join("/");
-        TYPES
-            .iter()
-            .find(|row| same(row.namespace, namespace) && same(row.path, &path))
+        all().find(|row| same(row.namespace, namespace) && same(row.path, &path))
     })
 }
 
 /// The type of this full name.
 pub(crate) fn named(name: &str) -> Option<&'static Type> {
-    TYPES.iter().find(|row| same(&row.name(), name))
+    all().find(|row| same(&row.name(), name))
+}
+
+/// Every type that the sandbox serves.
+pub(crate) fn all() -> impl Iterator<Item = &'static Type> {
+    CORE.iter().chain(services::TYPES)
 }
 
 /// The namespaces that the sandbox serves.
-pub(crate) fn namespaces() -> [&'static str; 3] {
-    [COMPUTE, NETWORK, RESOURCES]
+pub(crate) fn namespaces() -> [&'static str; 12] {
+    [
+        COMPUTE,
+        NETWORK,
+        RESOURCES,
+        services::AUTHORIZATION,
+        services::BATCH,
+        services::CLUSTERS,
+        services::IDENTITY,
+        services::MARKETPLACE,
+        services::POLICY,
+        services::QUOTA,
+        services::SCHEDULES,
+        services::STORAGE,
+    ]
 }
 
 #[cfg(test)]
@@ -303,7 +365,7 @@ mod tests {
 
     #[test]
     fn every_type_has_versions_in_order() {
-        for row in TYPES {
+        for row in all() {
             let versions = row.versions();
             assert!(!versions.is_empty(), "{}", row.name());
             assert!(versions.is_sorted(), "{}", row.name());
@@ -319,6 +381,6 @@ mod tests {
             Some("virtualNetworks/subnets")
         );
         assert_eq!(path("virtualNetworks/peerings"), Some("virtualNetworks"));
-        assert_eq!(path("loadBalancers"), None);
+        assert_eq!(path("azureFirewalls"), None);
     }
 }

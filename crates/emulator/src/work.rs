@@ -10,6 +10,7 @@ use crate::{
     routes::{
         compute::{disk, quota, reservation, scale_set},
         network::{self, renew},
+        services,
     },
     store::{
         entry::{
@@ -74,6 +75,7 @@ fn succeed(world: &mut World, operation: &mut Operation) {
         Work::UpdateMachine => machine(world, &target, "Succeeded", None, 0),
         Work::PowerOff => machine(world, &target, "Succeeded", Some(Power::Stopped), 1),
         Work::Deallocate => machine(world, &target, "Succeeded", Some(Power::Deallocated), 3),
+        Work::ResizePool => services::pool::resized(world, &target, None),
         Work::Evict => evict(world, &target),
         Work::Delete => delete(world, &target),
         Work::DeleteGroup => delete_group(world, &target),
@@ -97,14 +99,7 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
             if !failure.allocated
                 && let Some(size) = &operation.old_size
             {
-                world.change(&target, |vm| {
-                    crate::json::set(
-                        &mut vm.body,
-                        "/properties/hardwareProfile/vmSize",
-                        Value::from(size.as_str()),
-                    );
-                    vm.hidden.quota = quota::of_machine(&vm.body);
-                });
+                take_size_back(world, &target, size);
             }
             machine(world, &target, "Failed", None, 0);
         }
@@ -137,12 +132,22 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
                 world.put(Entry::Group(group));
             }
         }
+        Work::ResizePool => services::pool::resized(world, &target, Some(failure)),
         Work::Nothing | Work::Evict | Work::Register | Work::Unregister | Work::Deploy => {}
     }
     world.change(&target, |resource| {
         if let Some(machine) = &mut resource.hidden.machine {
             machine.failure = Some(failure.clone());
         }
+    });
+}
+
+/// A VM that found no hardware of its new size keeps the old one.
+fn take_size_back(world: &mut World, machine: &ArmId, size: &str) {
+    world.change(machine, |vm| {
+        let place = "/properties/hardwareProfile/vmSize";
+        crate::json::set(&mut vm.body, place, Value::from(size));
+        vm.hidden.quota = quota::of_machine(&vm.body);
     });
 }
 
@@ -172,7 +177,9 @@ fn settle(world: &mut World, operation: &mut Operation, state: &str) {
         // Children that were written with their parent are done with it.
         let below: Vec<ArmId> = world
             .below(&format!("{}/", operation.target.key()))
-            .filter(|child| child.state() == "Updating")
+            .filter(|child| {
+                child.state() == "Updating" || child.operation.as_deref() == Some(&operation.id)
+            })
             .map(|child| child.id.clone())
             .collect();
         for child in below {

@@ -28,6 +28,13 @@ pub(crate) fn id(world: &World, call: &Call<'_>) -> Option<ArmId> {
     if path.names.len() < depth {
         return None;
     }
+    if row.scoped {
+        let scope = &path.scope;
+        let name = path.name(0);
+        return format!("{scope}/providers/{}/{}/{name}", row.namespace, row.path)
+            .parse()
+            .ok();
+    }
     let group = world
         .group(call.subscription(), call.group())
         .map_or(call.group(), |group| &group.name);

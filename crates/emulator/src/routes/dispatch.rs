@@ -1,7 +1,7 @@
 //! Which provider answers a request.
 
 use super::{
-    common, compute, deployments, groups, network, providers, resources, subscriptions, tags,
+    compute, deployments, groups, network, providers, resources, services, subscriptions, tags,
 };
 use crate::{
     call::Call,
@@ -15,12 +15,13 @@ use crate::{
 /// Answers a request that the gateway let through.
 pub(crate) fn answer(world: &mut World, admitted: &Admitted<'_>) -> Result<Answer, ArmError> {
     let call = &admitted.call;
+    services::locks::check(world, call, admitted.row)?;
     match admitted.row {
         Some(row) if row.namespace == "Microsoft.Compute" => compute::answer(world, call, row),
         Some(row) if row.namespace == "Microsoft.Network" => network::answer(world, call, row),
         Some(row) if row.path == "tags" => tags::answer(world, call),
         Some(row) if row.path.starts_with("deployments") => deployments::answer(world, call, row),
-        Some(_) => Err(common::not_served(call)),
+        Some(row) => services::answer(world, call, row),
         None => own(world, call),
     }
 }

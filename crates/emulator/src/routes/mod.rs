@@ -18,6 +18,8 @@ pub(crate) mod network;
 
 pub(crate) mod compute;
 
+pub(crate) mod services;
+
 mod dispatch;
 
 pub(crate) use self::dispatch::{answer, shown_id};

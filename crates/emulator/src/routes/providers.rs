@@ -17,7 +17,7 @@ use crate::{
         entry::{Entry, Provider, Style, Work},
         world::World,
     },
-    types::{self, TYPES},
+    types,
 };
 
 pub(crate) fn answer(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmError> {
@@ -99,8 +99,7 @@ fn show(world: &World, call: &Call<'_>, namespace: &str) -> Value {
         .iter()
         .map(|region| region.display_name.as_str())
         .collect();
-    let resource_types: Vec<Value> = TYPES
-        .iter()
+    let resource_types: Vec<Value> = types::all()
         .filter(|row| row.namespace == namespace)
         .map(|row| {
             let mut versions = row.versions().to_vec();

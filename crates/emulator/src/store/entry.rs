@@ -389,6 +389,12 @@ pub(crate) enum Style {
     Network,
     /// `/subscriptions/{s}/operationresults`, Location only, a new one at each poll.
     Group,
+    /// `operationResults` of an account of Microsoft.Batch, Location only.
+    Batch,
+    /// `locations/{l}/operations` of Microsoft.ContainerService, with an API version of its own.
+    Cluster,
+    /// `locations/{l}/asyncoperations` of Microsoft.Storage, Location only.
+    Storage,
     /// Nothing to poll.
     Hidden,
 }
@@ -419,6 +425,8 @@ pub(crate) enum Work {
     PowerOff,
     /// A VM has given its hardware back.
     Deallocate,
+    /// The nodes of a pool of Batch are there, or gone.
+    ResizePool,
     /// Azure takes a Spot VM back.
     Evict,
     /// A resource is gone.

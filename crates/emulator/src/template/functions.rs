@@ -9,7 +9,7 @@ use super::{
 use crate::{
     catalogue,
     json::{same, text},
-    types::{self, TYPES},
+    types,
 };
 
 type Evaluated = Result<Value, EvaluateError>;
@@ -211,8 +211,7 @@ fn providers(namespace: &str, kind: Option<&str>) -> Evaluated {
             "apiVersions": versions,
         })
     };
-    let mut rows = TYPES
-        .iter()
+    let mut rows = types::all()
         .filter(|row| same(row.namespace, namespace))
         .filter(|row| kind.is_none_or(|kind| same(row.path, kind)))
         .map(show)

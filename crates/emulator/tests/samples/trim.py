@@ -47,6 +47,34 @@ TAKEN = {
     "spot-placement-scores": None,
 }
 
+# The same of the services beside Compute and Network, which stand in a file of their own.
+SERVICES = {
+    "batch-account": None,
+    "batch-location-quotas-and-skus": None,
+    # Without the end of the group.
+    "managed-identity": [*range(16)],
+    "role-assignment-principal-not-found": [*range(15)],
+    "network-usages": None,
+    "aks-agent-pool-crud": None,
+    "aks-gpu-nd96asr-node-pool": [11, 12, 13, 64, 65, 66],
+    "aks-spot-node-pool": None,
+    "marketplace-agreement-accept": None,
+    "vm-auto-shutdown-devtestlab": [25, 27, 29],
+}
+
+# A balancer out of a recording of a scale set.
+BALANCER = ("vmss-create-update-delete-full", [3, 4, 7, 9, 10, 12, 8, 13, 17])
+
+SERVICE_SAMPLES = [
+    "managedidentity_userassignedidentities_DELETE_200",
+    "managedidentity_userassignedidentities_DELETE_404",
+    "managedidentity_userassignedidentities_GET_200",
+    "managedidentity_userassignedidentities_GET_404",
+    "managedidentity_userassignedidentities_PUT_200",
+    "managedidentity_userassignedidentities_PUT_201",
+    "managedidentity_userassignedidentities_list_GET_200",
+]
+
 HEADERS = [
     "azure-asyncoperation",
     "azure-asyncnotification",
@@ -67,7 +95,7 @@ VOLATILE = [
 
 # Members whose values say something about the day or the account alone.
 OPAQUE = re.compile(
-    r"(exactVersion|macAddress|ipAddress|keyData|publicKey|vmAgentVersion|osVersion|osName)$"
+    r"(exactVersion|macAddress|ipAddress|keyData|publicKey|vmAgentVersion|osVersion|osName|nodeImageVersion)$"
 )
 
 
@@ -247,6 +275,25 @@ def write(name, value):
     (Path(__file__).parent / name).write_text(text + "\n")
 
 
+def trimmed(folder, name, wanted):
+    """A recording with the wanted interactions in their order."""
+    recording = json.loads((folder / f"{name}.json").read_text())
+    origin = recording["provenance"]
+    repo = origin["repo"].split(" ")[0]
+    interactions = recording["interactions"]
+    if wanted is not None:
+        order = {index: place for place, index in enumerate(wanted)}
+        interactions = [one for one in interactions if one["index"] in order]
+        interactions.sort(key=lambda one: order[one["index"]])
+    return {
+        "name": name,
+        "source": f"{repo}@{origin['commit'][:12]} {origin['path']}",
+        "license": origin["license"],
+        "recorded": origin["recorded"],
+        "exchanges": [exchange(interaction) for interaction in interactions],
+    }
+
+
 def main():
     live = Path(sys.argv[1]) / "live-samples"
     index = list(csv.DictReader((live.parent / "live-samples-index.csv").open()))
@@ -255,26 +302,13 @@ def main():
     around = [sample(live, rows[name]) for name in COMPUTE_SAMPLES]
     write("compute.json", {"samples": around})
     folder = Path(sys.argv[1]) / "recordings"
-    recordings = []
-    for name, wanted in TAKEN.items():
-        recording = json.loads((folder / f"{name}.json").read_text())
-        origin = recording["provenance"]
-        repo = origin["repo"].split(" ")[0]
-        interactions = recording["interactions"]
-        if wanted is not None:
-            order = {index: place for place, index in enumerate(wanted)}
-            interactions = [one for one in interactions if one["index"] in order]
-            interactions.sort(key=lambda one: order[one["index"]])
-        recordings.append(
-            {
-                "name": name,
-                "source": f"{repo}@{origin['commit'][:12]} {origin['path']}",
-                "license": origin["license"],
-                "recorded": origin["recorded"],
-                "exchanges": [exchange(interaction) for interaction in interactions],
-            }
-        )
+    recordings = [trimmed(folder, name, wanted) for name, wanted in TAKEN.items()]
     write("replayed.json", {"recordings": recordings})
+    recordings = [trimmed(folder, name, wanted) for name, wanted in SERVICES.items()]
+    balancer = trimmed(folder, *BALANCER)
+    balancer["name"] = "load-balancer"
+    samples = [sample(live, rows[name]) for name in SERVICE_SAMPLES]
+    write("services.json", {"recordings": [*recordings, balancer], "samples": samples})
 
 
 main()

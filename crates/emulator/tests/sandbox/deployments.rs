@@ -230,7 +230,7 @@ async fn what_azure_sees_beforehand_is_refused_at_once() {
     let rig = Rig::faulty("rules: []").await;
     let quota = format!("/sandbox/quota/{SUBSCRIPTION}/eastus");
     let limits = json!({"standardDSv5Family": 2}).to_string();
-    send(&rig, "PUT", &quota, Some(&limits)).await.expect(200);
+    send(&rig, "PUT", &quota, Some(&limits)).await.expect(204);
     let sent = body(&of_a_machine("Standard_D4s_v5"), &password());
     let refused = send(&rig, "PUT", &path("d"), Some(&sent)).await.expect(400);
     assert_eq!(refused.code(), "InvalidTemplateDeployment");
@@ -242,7 +242,7 @@ async fn what_azure_sees_beforehand_is_refused_at_once() {
     );
     send(&rig, "GET", &path("d"), None).await.expect(404);
     let unknown = template(
-        &json!([{"type": "Microsoft.Storage/storageAccounts", "apiVersion": "2023-01-01", "name": "s", "location": "eastus"}]),
+        &json!([{"type": "Microsoft.Web/sites", "apiVersion": "2023-01-01", "name": "s", "location": "eastus"}]),
         &json!({}),
     );
     let refused = send(&rig, "PUT", &path("d"), Some(&body(&unknown, &json!({})))).await;
@@ -367,6 +367,76 @@ async fn loops_conditions_and_children_become_resources() {
         disk.body.pointer("/tags"),
         Some(&json!({"first": "10.1.0.0/16", "plain": "[x]"}))
     );
+}
+
+#[tokio::test]
+async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
+    let rig = Rig::faulty("rules: []").await;
+    let front = "[concat(resourceId('Microsoft.Network/loadBalancers', 'lb'), '/frontendIPConfigurations/front')]";
+    let pool = "[concat(resourceId('Microsoft.Network/loadBalancers', 'lb'), '/backendAddressPools/pool')]";
+    let address = "[resourceId('Microsoft.Network/publicIPAddresses', 'ip')]";
+    let resources = json!([
+        {"type": "Microsoft.Network/publicIPAddresses", "apiVersion": "2022-01-01", "name": "ip",
+         "location": "eastus", "sku": {"name": "Standard"}, "properties": {"publicIPAllocationMethod": "Static"}},
+        {"type": "Microsoft.Network/loadBalancers", "apiVersion": "2022-01-01", "name": "lb", "location": "eastus",
+         "dependsOn": ["Microsoft.Network/publicIpAddresses/ip"], "sku": {"name": "Standard"},
+         "properties": {
+            "backendAddressPools": [{"name": "pool"}],
+            "frontendIPConfigurations": [{"name": "front", "properties": {"publicIPAddress": {"id": address}}}]}},
+        {"type": "Microsoft.Network/loadBalancers/inboundNatRules", "apiVersion": "2022-01-01", "name": "lb/NatRule",
+         "location": "eastus", "dependsOn": ["[concat('Microsoft.Network/loadBalancers/', 'lb')]"],
+         "properties": {
+            "frontendIPConfiguration": {"id": front}, "backendAddressPool": {"id": pool}, "backendPort": 22,
+            "frontendPortRangeStart": "50000", "frontendPortRangeEnd": "50119", "protocol": "tcp"}},
+    ]);
+    let sent = body(&template(&resources, &json!({})), &json!({}));
+    send(&rig, "PUT", &path("d"), Some(&sent)).await.expect(201);
+    let done = over(&rig, "d").await;
+    assert_eq!(
+        done.text("/properties/provisioningState"),
+        "Succeeded",
+        "{}",
+        done.body
+    );
+    let balancer = resource("Microsoft.Network/loadBalancers", "lb");
+    let shown = send(
+        &rig,
+        "GET",
+        &format!("{balancer}?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    let shown = shown.expect(200);
+    assert_eq!(shown.text("/properties/inboundNatRules/0/name"), "NatRule");
+    assert_eq!(shown.text("/properties/backendAddressPools/0/name"), "pool");
+    let rules = format!("{balancer}/inboundNatRules");
+    let one = send(
+        &rig,
+        "GET",
+        &format!("{rules}/natrule?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    assert_eq!(
+        one.expect(200).text("/properties/provisioningState"),
+        "Succeeded"
+    );
+    let all = send(
+        &rig,
+        "GET",
+        &format!("{rules}?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    assert_eq!(all.expect(200).items().len(), 1);
+    let absent = send(
+        &rig,
+        "GET",
+        &format!("{rules}/other?api-version=2024-03-01"),
+        None,
+    )
+    .await;
+    absent.expect(404);
 }
 
 #[tokio::test]

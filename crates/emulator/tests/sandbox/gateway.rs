@@ -115,7 +115,7 @@ async fn absent_things_are_told_apart() {
     rig.delete(&network("virtualNetworks/net"))
         .await
         .expect(204);
-    let unknown = rig.get(&network("loadBalancers/lb")).await.expect(404);
+    let unknown = rig.get(&network("azureFirewalls/lb")).await.expect(404);
     assert_eq!(unknown.code(), "InvalidResourceType");
     assert_eq!(unknown.header("x-tensorform-sandbox"), "type not served");
     let unknown = rig

@@ -9,6 +9,9 @@ mod recordings;
 mod samples;
 
 mod compute_world;
+mod service_recordings;
+
+mod services;
 
 mod compute_samples;
 

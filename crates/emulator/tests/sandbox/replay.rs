@@ -67,6 +67,8 @@ struct Replay<'a> {
     rig: &'a Rig,
     /// The sandbox's URLs by what the recorded ones end with.
     urls: BTreeMap<String, String>,
+    /// The principal of the identity that was made.
+    principal: Option<Value>,
     found: Vec<(u32, String, String)>,
 }
 
@@ -75,6 +77,7 @@ async fn hold(rig: &Rig, recording: &Recording) -> Vec<(u32, String, String)> {
     let mut replay = Replay {
         rig,
         urls: BTreeMap::new(),
+        principal: None,
         found: Vec::new(),
     };
     for exchange in &recording.exchanges {
@@ -99,18 +102,27 @@ impl Replay<'_> {
         let reply = if let Some(url) = known {
             let path = url.replace(self.rig.sandbox.endpoint(), "");
             let ended = text("/status") == Some("Succeeded")
-                || exchange.members.is_empty() && exchange.status != 202;
+                || text("/status").is_none() && exchange.status != 202;
             self.polled(&path, ended).await
         } else {
             // Where Azure said that it was done, the client had waited.
             if exchange.method == "GET" && state == Some("Succeeded") {
                 self.rig.pass(STEP);
             }
-            self.rig
-                .send(&exchange.method, &exchange.url, exchange.body.clone())
-                .await
+            let mut body = exchange.body.clone();
+            let place = "/properties/principalId";
+            let named = body.as_mut().and_then(|body| body.pointer_mut(place));
+            if let (Some(named), Some(principal)) = (named, &self.principal) {
+                *named = principal.clone();
+            }
+            self.rig.send(&exchange.method, &exchange.url, body).await
         };
-        for (header, url) in &exchange.begins {
+        if exchange.url.contains("/userAssignedIdentities/") {
+            let made = reply.body.pointer("/properties/principalId");
+            self.principal = made.cloned().or(self.principal.take());
+        }
+        let begins = exchange.begins.iter();
+        for (header, url) in begins.filter(|(_, url)| url.starts_with("http")) {
             let ours = reply.header(header).to_owned();
             if !ours.is_empty() {
                 self.urls.insert(mark(url), ours);
@@ -121,7 +133,8 @@ impl Replay<'_> {
             // The client waited until the VM was taken.
             self.rig.pass(EVICTION);
         }
-        if exchange.status == 429 {
+        let unknown = exchange.members.get("/error/code") == Some(&json!("PrincipalNotFound"));
+        if exchange.status == 429 || unknown {
             // The client waited before it tried again.
             self.rig.pass(STEP);
         }
@@ -226,9 +239,12 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
 fn recording(name: &str) -> Recording {
     // The catalogue does not know what the canary region offers.
     let text = include_str!("../samples/replayed.json").replace("centraluseuap", "centralus");
-    let file: File = serde_json::from_str(&text).expect("the recordings");
-    file.recordings
+    [&text, include_str!("../samples/services.json")]
         .into_iter()
+        .flat_map(|text| {
+            let file: File = serde_json::from_str(text).expect("the recordings");
+            file.recordings
+        })
         .find(|recording| recording.name == name)
         .expect("a recording of this name")
 }

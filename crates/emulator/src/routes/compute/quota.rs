@@ -64,7 +64,7 @@ pub(crate) fn of_machine(body: &Value) -> BTreeMap<String, u64> {
 }
 
 /// The limit of a counter: the world's, or that of a new world.
-fn limit(world: &World, subscription: &str, location: &str, name: &str) -> u64 {
+pub(crate) fn limit(world: &World, subscription: &str, location: &str, name: &str) -> u64 {
     if let Some(quota) = world.quota(subscription, location, name) {
         return quota.limit;
     }
@@ -82,18 +82,47 @@ pub(crate) fn check(
     old: &BTreeMap<String, u64>,
     new: &BTreeMap<String, u64>,
 ) -> Result<(), ArmError> {
+    match short(world, subscription, location, old, new) {
+        None => Ok(()),
+        Some(Short {
+            name,
+            limit,
+            used,
+            more,
+        }) => Err(exceeded(name, location, limit, used, more)),
+    }
+}
+
+/// A counter that does not suffice.
+pub(crate) struct Short<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) limit: u64,
+    pub(crate) used: u64,
+    pub(crate) more: u64,
+}
+
+/// The first counter that something new would exceed, the family's before the region's.
+pub(crate) fn short<'a>(
+    world: &World,
+    subscription: &str,
+    location: &str,
+    old: &BTreeMap<String, u64>,
+    new: &'a BTreeMap<String, u64>,
+) -> Option<Short<'a>> {
     let mut names: Vec<&String> = new.keys().collect();
     names.sort_by_key(|name| COUNTERS.iter().any(|(known, _, _)| same(known, name)));
-    for name in names {
+    names.into_iter().find_map(|name| {
         let wanted = new.get(name).copied().unwrap_or(0);
         let more = wanted.saturating_sub(old.get(name).copied().unwrap_or(0));
         let used = world.usage(subscription, location, name);
         let limit = limit(world, subscription, location, name);
-        if more > 0 && used + more > limit {
-            return Err(exceeded(name, location, limit, used, more));
-        }
-    }
-    Ok(())
+        (more > 0 && used + more > limit).then_some(Short {
+            name,
+            limit,
+            used,
+            more,
+        })
+    })
 }
 
 fn exceeded(name: &str, location: &str, limit: u64, used: u64, more: u64) -> ArmError {

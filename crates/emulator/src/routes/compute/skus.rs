@@ -93,7 +93,7 @@ fn restrictions(restriction: &Restriction, region: &str) -> Vec<Value> {
 }
 
 /// Capabilities, each only where the catalogue knows it.
-fn capabilities(size: &Size, offer: &Offer) -> Vec<Value> {
+pub(crate) fn capabilities(size: &Size, offer: &Offer) -> Vec<Value> {
     let word = |flag: bool| if flag { "True" } else { "False" }.to_owned();
     let generations: Vec<String> = size
         .generations

@@ -111,6 +111,18 @@ fn configure(
             json!({"id": address}),
         );
     }
+    let pools: Vec<Value> = items(configuration, "/properties/loadBalancerBackendAddressPools")
+        .iter()
+        .map(|pool| json!({"id": text(pool, "/id").unwrap_or_default()}))
+        .collect();
+    for pool in &pools {
+        let id = text(pool, "/id").unwrap_or_default();
+        referenced(world, id, &draft.id, &draft.location)?;
+    }
+    if !pools.is_empty() {
+        let place = "/properties/loadBalancerBackendAddressPools";
+        set(configuration, place, json!(pools));
+    }
     let address = address(world, draft, configuration, subnet, taken)?;
     set(configuration, "/id", json!(id));
     set(
@@ -168,19 +180,37 @@ fn address(
     Ok(address.to_string())
 }
 
-/// Ids of the IP configurations of an interface that name this subnet or address.
-pub(crate) fn configurations_in(nic: &Resource, target: &ArmId) -> Vec<String> {
-    if nic.hidden.scale_set.is_some() {
-        return instance::configurations_in(nic, target.key());
+/// The IP configurations of an interface, a balancer or a bastion host.
+fn configurations(user: &Resource) -> impl Iterator<Item = &Value> {
+    ["ipConfigurations", "frontendIPConfigurations"]
+        .into_iter()
+        .flat_map(|part| items(&user.body, &format!("/properties/{part}")))
+}
+
+/// Ids of the IP configurations that name this subnet or address.
+pub(crate) fn configurations_in(user: &Resource, target: &ArmId) -> Vec<String> {
+    if user.hidden.scale_set.is_some() {
+        return instance::configurations_in(user, target.key());
     }
-    items(&nic.body, "/properties/ipConfigurations")
-        .iter()
+    configurations(user)
         .filter(|configuration| {
             ["/properties/subnet/id", "/properties/publicIPAddress/id"]
                 .iter()
                 .any(|place| {
                     text(configuration, place).is_some_and(|id| id.to_lowercase() == target.key())
                 })
+        })
+        .filter_map(|configuration| text(configuration, "/id").map(str::to_owned))
+        .collect()
+}
+
+/// Ids of the IP configurations that are in this backend pool.
+pub(crate) fn configurations_naming(nic: &Resource, pool: &ArmId) -> Vec<String> {
+    configurations(nic)
+        .filter(|configuration| {
+            items(configuration, "/properties/loadBalancerBackendAddressPools")
+                .iter()
+                .any(|named| text(named, "/id").is_some_and(|id| id.to_lowercase() == pool.key()))
         })
         .filter_map(|configuration| text(configuration, "/id").map(str::to_owned))
         .collect()

@@ -14,6 +14,12 @@ pub(crate) mod public_ip;
 
 pub(crate) mod nat_gateway;
 
+mod nat_rule;
+
+pub(crate) mod load_balancer;
+
+pub(crate) mod bastion;
+
 pub(crate) mod interface;
 
 pub(crate) mod usages;

@@ -4,7 +4,8 @@ use model::ids::ArmId;
 use serde_json::{Value, json};
 
 use super::{
-    interface, nat_gateway, public_ip, security_group, subnet, usages, virtual_network, write,
+    interface, load_balancer, nat_gateway, nat_rule, public_ip, security_group, subnet, usages,
+    virtual_network, write,
 };
 use crate::{
     call::Call,
@@ -27,6 +28,7 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
         }
         "locations/usages" if call.method() == Method::Get => usages::list(world, call),
         _ if !served || row.path.starts_with("locations") => Err(not_served(call)),
+        "loadbalancers/inboundnatrules" => nat_rule::answer(world, call, row),
         _ if call.path.is_open() => match call.method() {
             Method::Get => Ok(list(world, call, row)),
             Method::Head
@@ -139,6 +141,12 @@ pub(crate) fn show(world: &World, call: &Call<'_>, resource: &Resource) -> Value
         }
         "Microsoft.Network/networkInterfaces" => {
             interface::complete(world, call, resource, &mut shown);
+        }
+        "Microsoft.Network/loadBalancers" => {
+            load_balancer::complete(world, call, resource, &mut shown);
+        }
+        "Microsoft.Network/loadBalancers/backendAddressPools" => {
+            load_balancer::complete_pool(world, resource, &mut shown);
         }
         _ => {}
     }

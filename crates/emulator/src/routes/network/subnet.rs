@@ -317,7 +317,9 @@ pub(crate) fn addresses(
 fn used(world: &World, subnet: &Resource, taken: &BTreeSet<u32>) -> BTreeSet<u32> {
     let mut used: BTreeSet<u32> = taken.clone();
     for user in world.users(subnet.id.key()) {
-        for config in items(&user.body, "/properties/ipConfigurations") {
+        let own = items(&user.body, "/properties/ipConfigurations");
+        let fronts = items(&user.body, "/properties/frontendIPConfigurations");
+        for config in own.iter().chain(fronts) {
             let address = text(config, "/properties/privateIPAddress");
             used.extend(
                 address

@@ -4,33 +4,71 @@ use serde_json::{Value, json};
 
 use crate::{call::Call, error::ArmError, http::Answer, json::set, store::world::World};
 
-/// Counters of a region with their titles and limits, as recorded.
-const COUNTERS: [(&str, &str, u64); 7] = [
-    ("VirtualNetworks", "Virtual Networks", 1_000),
-    ("PublicIPAddresses", "Public IP Addresses", 1_000),
-    (
-        "StaticPublicIPAddresses",
-        "Static Public IP Addresses",
-        1_000,
-    ),
-    (
-        "StandardSkuPublicIpAddresses",
-        "Public IP Addresses - Standard",
-        1_000,
-    ),
-    ("NetworkSecurityGroups", "Network Security Groups", 5_000),
-    ("NatGateways", "Nat Gateways", 1_000),
-    ("NetworkInterfaces", "Network Interfaces", 65_536),
-];
+/// Counters of a region with their titles and limits, in the order and the words recorded. Those
+/// of types that the sandbox does not serve stay at nought.
+const COUNTERS: &str = "\
+VirtualNetworks|Virtual Networks|1000
+CustomIpPrefixes|Custom Ip Prefixes|5
+PublicIpPrefixes|Public Ip Prefixes|2147483647
+PublicIPAddresses|Public IP Addresses|1000
+StaticPublicIPAddresses|Static Public IP Addresses|1000
+StandardSkuPublicIpAddresses|Public IP Addresses - Standard|1000
+NetworkSecurityGroups|Network Security Groups|5000
+NatGateways|Nat Gateways|1000
+NetworkInterfaces|Network Interfaces|65536
+PrivateEndpoints|Private Endpoints|65536
+PrivateEndpointRedirectMaps|Private Endpoint Redirect Maps|2147483647
+LoadBalancers|Load Balancers|1000
+PrivateLinkServices|Private Link Services|1800
+ApplicationGateways|Application Gateways|1000
+RouteTables|Route Tables|200
+RouteFilters|Route Filters|1000
+NetworkWatchers|Network Watchers|1
+PacketCaptures|Packet Captures|10000
+ApplicationSecurityGroups|Application Security Groups.|3000
+DdosProtectionPlans|DDoS Protection Plans.|1
+DdosCustomPolicies|DDoS customized policies|200
+ServiceEndpointPolicies|Service Endpoint Policies|500
+NetworkIntentPolicies|Network Intent Policies|200
+StandardSkuLoadBalancers|Standard Sku Load Balancers|1000
+AuxiliaryModeEnabledNetworkInterfaces|Auxiliary Mode Enabled Network Interfaces|10
+DnsServersPerVirtualNetwork|DNS servers per Virtual Network|20
+CustomDnsServersPerP2SVpnGateway|Custom DNS servers per P2SVpnGateway|5
+SubnetsPerVirtualNetwork|Subnets per Virtual Network|3000
+IPConfigurationsPerVirtualNetwork|IP Configurations per Virtual Network|65536
+PeeringsPerVirtualNetwork|Peerings per Virtual Network|500
+PrefixesPerSubnet|Prefixes per Subnet|500
+SecurityRulesPerNetworkSecurityGroup|Security rules per Network Security Group|1000
+SecurityRulesPerNetworkIntentPolicy|Security rules per Network Intent Policy|100
+RoutesPerNetworkIntentPolicy|Routes per Network Intent Policy|200
+SecurityRuleAddressesOrPortsPerNetworkSecurityGroup|Security rules addresses or ports per Network Security Group|4000
+InboundRulesPerLoadBalancer|Inbound Rules per Load Balancer|250
+FrontendIPConfigurationPerLoadBalancer|Frontend IP Configurations per Load Balancer|200
+OutboundRulesPerLoadBalancer|Outbound Rules per Load Balancer|5
+RoutesPerRouteTable|Routes per Route Table|400
+RoutesWithServiceTagPerRouteTable|Routes with service tag per Route Table|25
+SecondaryIPConfigurationsPerNetworkInterface|Secondary IP Configurations per Network Interface|256
+SecondaryIPConfigurationsPerPrivateEndpointNetworkInterface|Secondary IP Configurations per PrivateEndpoint Network Interface|500
+InboundNatOrLbRulesPerNetworkInterface|Inbound rules per Network Interface|300
+RouteFilterRulesPerRouteFilter|Route filter rules per Route Filter|1
+RouteFiltersPerExpressRouteBgpPeering|Route filters per Express route BGP Peering|1
+MinPublicIpInterNetworkPrefixLength|Public IPv4 Prefix Length|28";
+
+/// A counter: its name, its title, its limit.
+fn counters() -> impl Iterator<Item = (&'static str, &'static str, u64)> {
+    COUNTERS.lines().filter_map(|line| {
+        let mut parts = line.split('|');
+        Some((parts.next()?, parts.next()?, parts.next()?.parse().ok()?))
+    })
+}
 
 /// The limit of a counter: the world's, or the usual one.
 pub(crate) fn limit(world: &World, subscription: &str, location: &str, name: &str) -> u64 {
     world.quota(subscription, location, name).map_or_else(
         || {
-            COUNTERS
-                .iter()
+            counters()
                 .find(|(known, _, _)| *known == name)
-                .map_or(u64::MAX, |(_, _, limit)| *limit)
+                .map_or(u64::MAX, |(_, _, limit)| limit)
         },
         |quota| quota.limit,
     )
@@ -54,8 +92,7 @@ pub(crate) fn check(
 pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
     let subscription = call.subscription();
     let location = crate::routes::compute::region_of(call)?;
-    let value: Vec<Value> = COUNTERS
-        .iter()
+    let value: Vec<Value> = counters()
         .map(|(name, title, _)| {
             let mut usage = json!({
                 "currentValue": world.usage(subscription, location, name),
@@ -68,7 +105,7 @@ pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
             });
             // Not in the schema; recorded at versions before this one.
             if !call.since("2024-03-01") {
-                set(&mut usage, "/isAdjustable", json!(true));
+                set(&mut usage, "/isAdjustable", json!(name != "NetworkWatchers"));
             }
             usage
         })

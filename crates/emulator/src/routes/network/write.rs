@@ -13,7 +13,8 @@ use crate::{
     routes::{
         common::{self, check_name, location, put_tags, tags},
         network::{
-            interface, nat_gateway, public_ip, renew, security_group, show, subnet, virtual_network,
+            bastion, interface, load_balancer, nat_gateway, public_ip, renew, security_group, show,
+            subnet, virtual_network,
         },
     },
     store::{
@@ -36,6 +37,7 @@ pub(crate) fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answ
     match row.path {
         "virtualNetworks/subnets" => return subnet::put(world, call, row),
         "networkSecurityGroups/securityRules" => return security_group::put_rule(world, call, row),
+        "loadBalancers/backendAddressPools" => return load_balancer::put_pool(world, call, row),
         _ => {}
     }
     check_name(call, row)?;
@@ -64,6 +66,7 @@ pub(crate) fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answ
             virtual_network::put_subnets(world, call, &resource.id, &draft.given, &place)?
         }
         "networkSecurityGroups" => security_group::put_rules(world, &resource.id, &draft.given)?,
+        "loadBalancers" => load_balancer::put_pools(world, &resource.id, &draft.given)?,
         _ => false,
     };
     if below && change != Change::New {
@@ -102,6 +105,8 @@ fn build(
         "publicIPAddresses" => public_ip::build(world, draft)?,
         "natGateways" => nat_gateway::build(world, draft)?,
         "networkInterfaces" => interface::build(world, draft)?,
+        "loadBalancers" => load_balancer::build(world, draft)?,
+        "bastionHosts" => bastion::build(world, draft)?,
         _ => return Err(common::not_served(call)),
     };
     let guid = draft
@@ -139,10 +144,14 @@ fn quota(row: &Type, body: &Value) -> std::collections::BTreeMap<String, u64> {
         "publicIPAddresses" => vec!["PublicIPAddresses"],
         "natGateways" => vec!["NatGateways"],
         "networkInterfaces" => vec!["NetworkInterfaces"],
+        "loadBalancers" => vec!["LoadBalancers"],
         _ => Vec::new(),
     };
     if row.path == "publicIPAddresses" && public_ip::is_standard(body) {
         names.push("StandardSkuPublicIpAddresses");
+    }
+    if row.path == "loadBalancers" && public_ip::is_standard(body) {
+        names.push("StandardSkuLoadBalancers");
     }
     names.into_iter().map(|name| (name.to_owned(), 1)).collect()
 }
@@ -199,7 +208,9 @@ fn finish(
     let mut resource = resource;
     let mut timing = durations::network(&resource.kind, Work::Settle);
     let interface = row.path == "networkInterfaces";
-    let settles = matches!(change, Change::New | Change::Properties) && !interface;
+    // Recorded: most balancers are ready with the first answer, which names an operation all the same.
+    let at_once = interface || row.path == "loadBalancers";
+    let settles = matches!(change, Change::New | Change::Properties) && !at_once;
     if !settles {
         timing = Timing {
             takes: std::time::Duration::ZERO,
@@ -251,6 +262,10 @@ pub(crate) fn begin(
         "networkSecurityGroups/securityRules" => "SecurityRule",
         "publicIPAddresses" => "PublicIpAddress",
         "natGateways" => "NatGateway",
+        "loadBalancers" => "LoadBalancer",
+        "loadBalancers/backendAddressPools" => "LoadBalancerBackendAddressPool",
+        "loadBalancers/inboundNatRules" => "InboundNatRule",
+        "bastionHosts" => "BastionHost",
         _ => "NetworkInterface",
     };
     lro::begin(
@@ -297,6 +312,9 @@ pub(crate) fn delete(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
         "publicIPAddresses" => public_ip::check_free(world, &resource)?,
         "natGateways" => nat_gateway::check_free(world, &resource)?,
         "networkInterfaces" => interface::check_free(world, &resource)?,
+        "loadBalancers" | "loadBalancers/backendAddressPools" => {
+            load_balancer::check_free(world, &resource)?;
+        }
         _ => {}
     }
     let timing = durations::network(&resource.kind, Work::Delete);

@@ -153,6 +153,7 @@ fn act(
         | Work::Evict
         | Work::Delete
         | Work::DeleteGroup
+        | Work::ResizePool
         | Work::Register
         | Work::Unregister
         | Work::Deploy => false,

@@ -101,7 +101,7 @@ fn compose(
     };
     storage::os_disk(world, owner, body, &image, image_gb)?;
     storage::data_disks(world, owner, body, None)?;
-    profile::identify(world, body, None);
+    profile::identify(world, id, body, None)?;
     Ok(image)
 }
 

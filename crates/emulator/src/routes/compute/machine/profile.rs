@@ -1,13 +1,14 @@
 //! The operating system side of a VM: accounts, keys, identity, and what answers leave out.
 
 use model::catalog::Size;
+use model::ids::ArmId;
 use serde_json::{Value, json};
 
 use crate::{
     catalogue,
     error::ArmError,
     json::{default, items, remove, same, set, text},
-    routes::compute::ssh_key::is_public_key,
+    routes::{compute::ssh_key::is_public_key, services::identity},
     store::{entry::Image, world::World},
     text::base64_decode,
 };
@@ -177,15 +178,19 @@ pub(crate) fn hide(body: &mut Value) -> Option<String> {
     remove(body, "/properties/userData").and_then(|data| data.as_str().map(str::to_owned))
 }
 
-/// Gives the identities of a VM their ids. User-assigned ones are taken as given: the sandbox
-/// does not serve their type.
-pub(crate) fn identify(world: &mut World, body: &mut Value, old: Option<&Value>) {
+/// Gives the identities of a resource their ids; user-assigned ones must be there.
+pub(crate) fn identify(
+    world: &mut World,
+    owner: &ArmId,
+    body: &mut Value,
+    old: Option<&Value>,
+) -> Result<(), ArmError> {
     let Some(kind) = text(body, "/identity/type").map(str::to_lowercase) else {
-        return;
+        return Ok(());
     };
     if kind == "none" {
         remove(body, "/identity");
-        return;
+        return Ok(());
     }
     if kind.contains("systemassigned") {
         let kept = old.and_then(|old| text(old, "/identity/principalId").map(str::to_owned));
@@ -199,13 +204,12 @@ pub(crate) fn identify(world: &mut World, body: &mut Value, old: Option<&Value>)
         .and_then(Value::as_object)
         .cloned()
         .unwrap_or_default();
-    for (id, identity) in &mut assigned {
-        let known = old
-            .and_then(|old| old.pointer("/identity/userAssignedIdentities"))
-            .and_then(|old| old.get(id))
-            .cloned();
-        *identity =
-            known.unwrap_or_else(|| json!({"principalId": world.mint(), "clientId": world.mint()}));
+    let known = old.and_then(|old| old.pointer("/identity/userAssignedIdentities"));
+    for (id, assigned) in &mut assigned {
+        *assigned = match known.and_then(|known| known.get(id)) {
+            Some(known) => known.clone(),
+            None => identity::assigned(world, owner, id)?,
+        };
     }
     if !assigned.is_empty() {
         set(
@@ -214,6 +218,7 @@ pub(crate) fn identify(world: &mut World, body: &mut Value, old: Option<&Value>)
             Value::Object(assigned),
         );
     }
+    Ok(())
 }
 
 /// Whether a size's family takes the security type.

@@ -138,7 +138,7 @@ fn change(
         storage::data_disks(world, owner, &mut body, Some(&old))?;
     }
     if given.get("identity").is_some() {
-        profile::identify(world, &mut body, Some(&old.body));
+        profile::identify(world, &old.id, &mut body, Some(&old.body))?;
     }
     store(world, call, old, body, resized)
 }

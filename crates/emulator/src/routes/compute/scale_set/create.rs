@@ -199,7 +199,8 @@ fn write(
     let made = profile::complete(world, call, owner, &mut new.body)?;
     let flexible = is_flexible(&new.body);
     if new.body.get("identity").is_some() {
-        machine::profile::identify(world, &mut new.body, old.map(|old| &old.body));
+        let had = old.map(|old| &old.body);
+        machine::profile::identify(world, &id, &mut new.body, had)?;
     }
     let mut hidden = new.hidden.scale_set.take().unwrap_or_else(|| {
         Box::new(ScaleSet {

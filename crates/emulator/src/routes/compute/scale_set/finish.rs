@@ -156,6 +156,7 @@ fn end(
         | Work::Evict
         | Work::Delete
         | Work::DeleteGroup
+        | Work::ResizePool
         | Work::Register
         | Work::Unregister
         | Work::Deploy => {}

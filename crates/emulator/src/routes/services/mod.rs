@@ -1,0 +1,22 @@
+//! The services beside Compute and Network. What their types have in common is in `serve`; a
+//! type is a row of `kinds` and the rules that it names.
+
+mod kinds;
+
+pub(crate) mod serve;
+
+pub(crate) mod account;
+
+pub(crate) mod identity;
+
+pub(crate) mod roles;
+
+mod cluster;
+
+mod agent_pool;
+
+pub(crate) mod locks;
+
+pub(crate) mod pool;
+
+pub(crate) use self::serve::{answer, shown};

@@ -2,6 +2,8 @@
 
 mod rig;
 
+mod evidence;
+
 mod replay;
 
 mod recordings;

@@ -29,13 +29,27 @@ def check_specs():
     return len(found)
 
 
-def versions_with_schemas():
-    """Provider and API version of all schemas."""
+def kind(path):
+    """The provider of a path, and the type that comes first in it, in lower case."""
+    parts = re.split(r"/providers/", f"/{path.strip('/')}", flags=re.IGNORECASE)
+    if len(parts) > 1 and "/" in parts[-1]:
+        provider, first = parts[-1].split("/")[:2]
+        return provider, first.lower()
+    if len(parts) > 1:
+        return "Microsoft.Resources", "providers"
+    names = parts[0].split("/")[1:]
+    return "Microsoft.Resources", names[2].lower() if len(names) > 2 else names[0].lower()
+
+
+def with_schemas():
+    """Provider, version and first type of all operations in the schemas."""
     found = set()
-    for folder, _, _ in os.walk(os.path.join(SPECS, "specification")):
-        match = re.search(r"resource-manager/(Microsoft\.\w+)/(?:\w+/)?stable/([\d-]+)$", folder)
-        if match:
-            found.add((match.group(1), match.group(2)))
+    for folder, _, names in os.walk(os.path.join(SPECS, "specification")):
+        version = os.path.basename(folder)
+        for name in names:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                paths = json.load(file).get("paths", {})
+            found |= {(*kind(path), version) for path in paths if "{" not in kind(path)[0]}
     return found
 
 
@@ -55,24 +69,25 @@ class Exchange:
         self.url = f"https://management.azure.com/{self.path}?{query}"
         match = re.search(r"(?:^|[?&])api-version=([^&]+)", query, re.IGNORECASE)
         self.version = match.group(1) if match else ""
-        # A provider itself, without a type of its, is read from ARM.
-        names = re.findall(r"/providers/([^/]+)/[^/]", f"/{self.path}", re.IGNORECASE)
-        self.provider = SPELLED.get(names[-1].lower(), names[-1]) if names else "Microsoft.Resources"
-        if not names and not re.match(r"subscriptions|tenants|providers", self.path, re.IGNORECASE):
-            self.provider = ""
+        provider, self.kind = kind(self.path)
+        self.provider = SPELLED.get(provider.lower(), provider)
 
     @property
     def why_not(self):
         """Why no schema can cover it; nothing if one should."""
-        if self.entry["kind"] in ("token", "prices") or not self.provider:
+        if self.entry["kind"] in ("token", "prices"):
             return f"{self.entry['kind']}: not of Azure Resource Manager"
         if self.entry["kind"] == "poll":
             return f"{self.provider}: operation URLs, which no schema has"
         if self.response is None:
             return f"{self.provider}: the connection was closed"
-        if (self.provider, self.version) not in KNOWN:
-            return f"{self.provider} {self.version}: no schema of this version here"
-        if self.provider == "Microsoft.Compute" and "/networkInterfaces" in self.path:
+        if self.kind == "providers":
+            return f"{self.provider}: reads of a provider, which oav looks for in the schema of that one"
+        if (self.provider, self.kind, self.version) not in KNOWN:
+            versions = {version for provider, _, version in KNOWN if provider == self.provider}
+            what = f"no {self.kind} in" if self.version in versions else "no"
+            return f"{self.provider} {self.version}: {what} schema of this version here"
+        if self.kind == "virtualmachinescalesets" and "/networkInterfaces" in self.path:
             return f"{self.provider}: interfaces of instances, which are in a schema of 2018 that is not here"
         return None
 
@@ -88,8 +103,8 @@ class Exchange:
         return payload
 
 
-KNOWN = versions_with_schemas()
-SPELLED = {provider.lower(): provider for provider, _ in KNOWN}
+KNOWN = with_schemas()
+SPELLED = {provider.lower(): provider for provider, *_ in KNOWN}
 
 
 class Findings:

@@ -2,9 +2,16 @@
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
-use model::diag::{Diagnostic, DiagnosticDocument, Diagnostics};
+use model::diag::{Code, Diagnostic, DiagnosticDocument, Diagnostics};
 
-use crate::{VERSION, args::Global, exit::Exit, output::Output, source::Source, stop::Stop};
+use crate::{
+    VERSION,
+    args::Global,
+    exit::Exit,
+    output::{self, Output},
+    source::Source,
+    stop::Stop,
+};
 
 /// Options, output, environment, and the spec once it was read.
 #[derive(Debug)]
@@ -92,6 +99,20 @@ impl App {
     pub(crate) fn say_below(&self, findings: &Diagnostics) {
         if !self.output.is_json() {
             self.tell(findings, "\n");
+        }
+    }
+
+    /// How the process ends: data that could not be printed is no success, unless something was
+    /// written to Azure, which the exit code tells of.
+    pub(crate) fn end(&self, exit: Exit) -> Exit {
+        let Some(reason) = self.output.lost() else {
+            return exit;
+        };
+        self.say(&Stop::because(Code::FileUnusable, output::unwritable(&reason)).diagnostics);
+        match (self.command, exit) {
+            ("apply" | "destroy", _) => exit,
+            (_, Exit::Done | Exit::Changes) => Exit::Error,
+            (_, _) => exit,
         }
     }
 

@@ -157,7 +157,9 @@ pub(crate) fn run(
     let mut outcome = world.wait(drive(client, plan, &inputs, &journal));
     outcome.writes += earlier.unwrap_or_default();
     journal.close();
-    let (exit, found) = finish(plan, world, &outcome, reached);
+    let (exit, mut found) = finish(plan, world, &outcome, reached);
+    let failure = journal.failure();
+    found.extend(failure.clone().into_iter().collect());
     let facts = RunFacts {
         stack: &plan.stack,
         mode: plan.scope.mode,
@@ -168,6 +170,9 @@ pub(crate) fn run(
     };
     app.output.note("\n");
     report(app, &outcome, facts, &found);
+    if let Some(failure) = failure.filter(|_| !outcome.reached()) {
+        app.say_below(&[failure].into_iter().collect());
+    }
     if !matches!(exit, Exit::Done | Exit::Refused) {
         app.output
             .note(&format!("The journal is {}.\n", journal.path.display()));

@@ -69,7 +69,7 @@ pub(crate) struct Arguments {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Read the spec from FILE
+    /// Read the spec from FILE, or from standard input where it is -
     #[arg(
         short,
         long,
@@ -88,7 +88,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) var_file: Option<PathBuf>,
     /// Use this subscription, by its id
-    #[arg(long, global = true, value_name = "ID")]
+    #[arg(long, global = true, value_name = "ID", value_parser = subscription)]
     pub(crate) subscription: Option<String>,
     /// Use this cloud
     #[arg(long, global = true, value_enum, default_value_t)]
@@ -112,7 +112,7 @@ pub(crate) struct Global {
     pub(crate) sandbox: Option<PathBuf>,
     /// Run the sandbox's clock N times as fast as time [default: 1000, served 1]
     #[arg(long, global = true, value_name = "N")]
-    pub(crate) speed: Option<u32>,
+    pub(crate) speed: Option<f64>,
     /// Let the sandbox fail as FILE says
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
@@ -207,6 +207,14 @@ pub(crate) enum Command {
     Man(Man),
 }
 
+/// Reads the id of a subscription; its name is nothing that Azure takes in its place.
+fn subscription(text: &str) -> Result<String, String> {
+    let is_id = text.len() == 36 && uuid::Uuid::try_parse(text).is_ok();
+    is_id.then(|| text.to_owned()).ok_or_else(|| {
+        "expected a subscription id such as `00000000-0000-0000-0000-000000000000`".to_owned()
+    })
+}
+
 impl Arguments {
     /// Reads a command line.
     ///
@@ -297,7 +305,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["replace", "reselect"])]
     pub(crate) destroy: bool,
     /// Exit with 2 when there are changes
     #[arg(long)]
@@ -329,6 +337,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
+    #[arg(conflicts_with_all = ["replace", "reselect", "offline"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,
@@ -349,8 +358,12 @@ pub(crate) struct Explain {
     /// A pool of the spec, or a code such as SPEC002
     #[arg(value_name = "POOL|CODE")]
     pub(crate) what: Option<String>,
-    #[command(flatten)]
-    pub(crate) planning: Planning,
+    /// Ask nobody: nothing exists, quota and restrictions are unknown
+    #[arg(long, conflicts_with_all = ["sandbox", "endpoint"])]
+    pub(crate) offline: bool,
+    /// Choose sizes and images anew instead of keeping live choices
+    #[arg(long)]
+    pub(crate) reselect: bool,
 }
 
 /// Arguments of `sizes`.

@@ -4,12 +4,16 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     time::Instant,
 };
 
 use azure::{Sink, SinkError};
-use model::{diag::Code, plan::Event, units::Timestamp};
+use model::{
+    diag::{At, Code, Diagnostic},
+    plan::Event,
+    units::Timestamp,
+};
 use render::{
     Style,
     events::{self, Board, Heartbeats},
@@ -53,6 +57,8 @@ pub(crate) struct Journal {
     started: Instant,
     style: Style,
     state: Mutex<State>,
+    /// Why an event could not be recorded, once one could not.
+    failure: OnceLock<String>,
 }
 
 struct State {
@@ -117,7 +123,17 @@ impl Journal {
             started: Instant::now(),
             style: app.output.stderr,
             state: Mutex::new(state),
+            failure: OnceLock::new(),
         })
+    }
+
+    /// What is said where an event could not be recorded, after which the run wrote nothing more.
+    pub(crate) fn failure(&self) -> Option<Diagnostic> {
+        let message = format!("an event could not be recorded: {}", self.failure.get()?);
+        let finding = Diagnostic::new(Code::JournalUnwritable, At::Nowhere, message);
+        Some(finding.with_help(
+            "nothing more was sent after it; make room on the disk, and run the command again",
+        ))
     }
 
     /// Seconds since the run began.
@@ -151,9 +167,10 @@ impl Sink for Journal {
     fn emit(&self, event: &Event) -> Result<(), SinkError> {
         let elapsed = self.elapsed();
         let mut state = self.lock();
-        state
-            .record(event, now())
-            .map_err(|error| SinkError(Box::new(error)))?;
+        if let Err(error) = state.record(event, now()) {
+            self.failure.get_or_init(|| error.to_string());
+            return Err(SinkError(Box::new(error)));
+        }
         state.tell(event, elapsed, self.style);
         Ok(())
     }

@@ -18,6 +18,8 @@ mod stop;
 
 mod usage;
 
+mod files;
+
 mod source;
 
 mod errors;
@@ -52,8 +54,9 @@ fn main() -> ExitCode {
     };
     let app = App::new(arguments.global, arguments.command.name());
     logging::start(&app);
-    match commands::run(&app, arguments.command) {
-        Ok(exit) => exit.into(),
-        Err(stop) => app.report(&stop).into(),
-    }
+    let exit = match commands::run(&app, arguments.command) {
+        Ok(exit) => exit,
+        Err(stop) => app.report(&stop),
+    };
+    app.end(exit).into()
 }

@@ -2,13 +2,13 @@
 
 use std::{
     cell::RefCell,
-    io::{self, IsTerminal, Write},
+    io::{self, ErrorKind, IsTerminal, Write},
 };
 
 use crate::args::{Format, Global, When};
 
 /// Columns that a page has when nobody tells.
-const USUAL_WIDTH: usize = 100;
+pub(crate) const USUAL_WIDTH: usize = 100;
 
 /// Narrower than this no table stays legible.
 const SMALLEST_WIDTH: usize = 60;
@@ -28,7 +28,21 @@ pub(crate) struct Output {
     pub(crate) live: bool,
     /// Whether somebody can answer a question.
     pub(crate) can_ask: bool,
-    broken: RefCell<bool>,
+    /// Readers that went away.
+    broken: RefCell<Vec<Stream>>,
+    lost: RefCell<Option<String>>,
+}
+
+/// Where something is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stream {
+    Data,
+    Rest,
+}
+
+/// Why data could not be printed.
+pub(crate) fn unwritable(reason: &str) -> String {
+    format!("standard output cannot be written: {reason}")
 }
 
 impl Output {
@@ -58,7 +72,8 @@ impl Output {
             },
             live: stderr && global.output == Format::Text && !global.quiet,
             can_ask: stderr && io::stdin().is_terminal(),
-            broken: RefCell::new(false),
+            broken: RefCell::default(),
+            lost: RefCell::default(),
         }
     }
 
@@ -69,12 +84,12 @@ impl Output {
 
     /// Prints data.
     pub(crate) fn data(&self, text: &str) {
-        self.write(io::stdout().lock(), text);
+        self.write(Stream::Data, io::stdout().lock(), text);
     }
 
     /// Prints what matters even when quiet: findings, refusals, questions.
     pub(crate) fn say(&self, text: &str) {
-        self.write(io::stderr().lock(), text);
+        self.write(Stream::Rest, io::stderr().lock(), text);
     }
 
     /// Prints progress and notes.
@@ -84,18 +99,24 @@ impl Output {
         }
     }
 
-    /// A reader that went away (`| head`) is no error; nothing more is written to anybody.
-    fn write(&self, mut stream: impl Write, text: &str) {
-        if *self.broken.borrow() {
+    /// A reader that went away (`| head`) is no error; nothing more is written to it. Data that
+    /// could not be written for another reason is lost.
+    fn write(&self, stream: Stream, mut to: impl Write, text: &str) {
+        if self.broken.borrow().contains(&stream) {
             return;
         }
-        if stream
-            .write_all(text.as_bytes())
-            .and_then(|()| stream.flush())
-            .is_err()
-        {
-            *self.broken.borrow_mut() = true;
+        let written = to.write_all(text.as_bytes()).and_then(|()| to.flush());
+        if let Err(error) = written {
+            self.broken.borrow_mut().push(stream);
+            if stream == Stream::Data && error.kind() != ErrorKind::BrokenPipe {
+                *self.lost.borrow_mut() = Some(error.to_string());
+            }
         }
+    }
+
+    /// Why data did not reach standard output.
+    pub(crate) fn lost(&self) -> Option<String> {
+        self.lost.borrow().clone()
     }
 
     /// Asks a question that only `yes` answers.

@@ -8,7 +8,7 @@ use model::{
     catalog::Catalog,
     diag::{At, Code, Diagnostic, Diagnostics},
     live::{Live, Mode},
-    plan::{Plan, Run},
+    plan::{Explanation, Plan, Run},
     resource::ResourceKind,
     spec::Spec,
     units::Timestamp,
@@ -32,6 +32,8 @@ const MOST_ROUNDS: usize = 8;
 pub(crate) struct Made {
     /// The plan; `None` when the spec cannot be planned at all.
     pub(crate) plan: Option<Plan>,
+    /// The decision for each pool, also where there is no plan.
+    pub(crate) explanation: Explanation,
     /// Findings of the spec and of the plan.
     pub(crate) findings: Diagnostics,
     /// What was live.
@@ -62,6 +64,7 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
         .map(|plan| seal(app, plan, &findings, &world, started));
     Ok(Made {
         plan,
+        explanation: planned.explanation,
         findings,
         live,
         world,

@@ -1,6 +1,6 @@
 //! The spec as a file: its text, its findings, and where they stand.
 
-use std::{cell::OnceCell, collections::BTreeMap, fs};
+use std::{cell::OnceCell, collections::BTreeMap, path::Path};
 
 use model::{
     diag::{At, Code, Diagnostic, DiagnosticDocument, Diagnostics},
@@ -13,7 +13,7 @@ use render::{
     diagnostics::{self, SourceText},
 };
 
-use crate::{app::App, stop::Stop};
+use crate::{app::App, files, stop::Stop};
 
 /// A spec that was read.
 #[derive(Debug)]
@@ -34,9 +34,10 @@ impl Source {
     /// # Errors
     /// A file cannot be read, or a variable on the command line is no variable.
     pub(crate) fn read(app: &App) -> Result<(Self, Diagnostics), Stop> {
-        let file = app.global.file.display().to_string();
-        let text = match fs::read(&app.global.file) {
+        let file = files::name(&app.global.file);
+        let text = match files::read(&app.global.file) {
             Ok(bytes) => decode(bytes, &file)?,
+            Err(_) if app.global.file.is_dir() => return Err(is_folder(&app.global.file)),
             Err(error) => {
                 let stop = Stop::because(
                     Code::SpecUnreadable,
@@ -63,7 +64,7 @@ impl Source {
 
     /// The stack that the spec names; `None` where there is no valid spec.
     pub(crate) fn stack(app: &App) -> Option<String> {
-        if !app.global.file.exists() {
+        if !files::is_standard(&app.global.file) && !app.global.file.exists() {
             return None;
         }
         let (source, _) = Self::read(app).ok()?;
@@ -125,7 +126,35 @@ impl Source {
     }
 }
 
+fn is_folder(path: &Path) -> Stop {
+    let message = format!("`{}` is a folder, expected a file", path.display());
+    let inside = path.join("tensorform.yaml");
+    Stop::because(Code::SpecUnreadable, message).help(format!(
+        "name the spec inside it, as in `-f {}`",
+        inside.display()
+    ))
+}
+
+/// Whether bytes are text of two bytes a character, as some editors save it: they begin with
+/// its mark, or every other one of the first is zero.
+fn is_utf16(bytes: &[u8]) -> bool {
+    let zeros = |first: &[u8; 4]| first.map(|byte| byte == 0);
+    match bytes.first_chunk::<4>() {
+        Some([0xff, 0xfe, ..] | [0xfe, 0xff, ..]) => true,
+        Some(first) => matches!(
+            zeros(first),
+            [false, true, false, true] | [true, false, true, false]
+        ),
+        None => false,
+    }
+}
+
 fn decode(bytes: Vec<u8>, file: &str) -> Result<String, Stop> {
+    if is_utf16(&bytes) {
+        let message = format!("`{file}` is UTF-16, expected UTF-8");
+        return Err(Stop::because(Code::SpecUnreadable, message)
+            .help("save the file as UTF-8 text, as in `iconv -f UTF-16 -t UTF-8`"));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Stop::because(
@@ -150,12 +179,7 @@ fn variables(app: &App) -> Result<BTreeMap<String, String>, Stop> {
     };
     if let Some(path) = &app.global.var_file {
         let file = path.display();
-        let text = fs::read_to_string(path).map_err(|error| {
-            Stop::because(
-                Code::FileUnusable,
-                format!("`{file}` cannot be read: {error}"),
-            )
-        })?;
+        let text = files::text(path)?;
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if !line.is_empty() && !line.starts_with('#') {

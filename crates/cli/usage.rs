@@ -1,18 +1,38 @@
 //! What the parser of the command line has to say: help, the version, and mistakes.
 
-use std::{env, io::Write};
+use std::{
+    env,
+    io::{ErrorKind, Write},
+};
 
 use clap::error::Error;
-use model::diag::{Code, DiagnosticDocument, Severity};
+use model::diag::{At, Code, Diagnostic, DiagnosticDocument, Severity};
+use render::Style;
 
-use crate::{VERSION, args, exit::Exit};
+use crate::{
+    VERSION, args,
+    exit::Exit,
+    output::{self, USUAL_WIDTH},
+    source::Source,
+};
 
 /// Prints what the parser says; a mistake as a JSON document where JSON was asked for.
 pub(crate) fn report(error: &Error) -> Exit {
     if !error.use_stderr() {
-        // A reader that went away is no error of ours.
-        let _ = error.print();
-        return Exit::Done;
+        return match error.print() {
+            // A reader that went away is no error of ours.
+            Err(lost) if lost.kind() != ErrorKind::BrokenPipe => {
+                let finding = Diagnostic::new(
+                    Code::FileUnusable,
+                    At::Nowhere,
+                    output::unwritable(&lost.to_string()),
+                );
+                let text = Source::nowhere().text(&[finding], Style::plain(USUAL_WIDTH));
+                let _ = std::io::stderr().lock().write_all(text.as_bytes());
+                Exit::Error
+            }
+            Ok(()) | Err(_) => Exit::Done,
+        };
     }
     let words: Vec<String> = env::args().skip(1).collect();
     let asked = env::var("TENSORFORM_OUTPUT").unwrap_or_default();

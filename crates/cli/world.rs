@@ -1,6 +1,6 @@
 //! The world that a run looks at: Azure, another endpoint, the sandbox, or none.
 
-use std::{fs, path::Path};
+use std::{path::Path, time::Duration};
 
 use azure::{Client, Cloud, CredentialChoice, CredentialName, Settings};
 use emulator::{
@@ -13,10 +13,14 @@ use model::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{app::App, args::CloudName, errors, exit::Exit, signals, stop::Stop};
+use crate::{app::App, args::CloudName, errors, exit::Exit, files, signals, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
-const USUAL_SPEED: u32 = 1_000;
+const USUAL_SPEED: f64 = 1_000.0;
+
+/// How long a sandbox may be silent before it is given up: no network is between us, so that the
+/// process that served it has ended.
+const SANDBOX_SILENCE: Duration = Duration::from_secs(5);
 
 /// The token that the sandbox, which asks for any, is given.
 const SANDBOX_TOKEN: &str = "sandbox";
@@ -52,6 +56,7 @@ impl World {
                 let mut settings = Settings::new(app.environment.clone());
                 settings.endpoint = Some(endpoint);
                 settings.credential = CredentialChoice::Fixed(SANDBOX_TOKEN.to_owned());
+                settings.limits.silence = SANDBOX_SILENCE;
                 (sandbox, settings)
             }
             None => (None, settings(app)?),
@@ -224,10 +229,12 @@ fn start(
         }
     };
     if let Some(subscription) = subscription {
-        kept.add_subscription(subscription)
-            .map_err(|error| unusable(folder, &error))?;
+        kept.add_subscription(subscription).map_err(|error| {
+            let message = format!("`{}` cannot be written: {error}", folder.display());
+            Stop::because(Code::SandboxUnusable, message)
+        })?;
     }
-    let speed = speed(f64::from(app.global.speed.unwrap_or(USUAL_SPEED)))?;
+    let speed = speed(app.global.speed.unwrap_or(USUAL_SPEED))?;
     let mut options = Options::new(*kept, Clock::real(speed));
     options.faults = faults(app.global.faults.as_deref())?;
     let sandbox = serve(runtime, options)?;
@@ -235,11 +242,18 @@ fn start(
     Ok((Some(sandbox), endpoint))
 }
 
-fn unusable(folder: &Path, error: &dyn std::error::Error) -> Stop {
-    Stop::because(Code::SandboxUnusable, azure::chain(error)).help(format!(
-        "name another folder with `--sandbox=DIR`, or delete `{}` to start anew",
-        folder.display()
-    ))
+/// Only a world may be deleted, and only where that helps.
+fn unusable(folder: &Path, error: &OpenError) -> Stop {
+    let stop = Stop::because(Code::SandboxUnusable, azure::chain(error));
+    match error {
+        OpenError::Damaged { .. } | OpenError::Format { .. } => stop.help(format!(
+            "name another folder with `--sandbox=DIR`, or delete `{}` to start anew",
+            folder.display()
+        )),
+        OpenError::Io { .. } | OpenError::Busy { .. } | OpenError::NoWorld { .. } => {
+            stop.help("name another folder with `--sandbox=DIR`")
+        }
+    }
 }
 
 /// Opens the folder of a world.
@@ -247,12 +261,12 @@ fn unusable(folder: &Path, error: &dyn std::error::Error) -> Stop {
 /// # Errors
 /// It is damaged, or of another version; it is left as it is.
 pub(crate) fn open(folder: &Path) -> Result<Opened, Stop> {
-    if folder.is_file() {
+    if folder.exists() && !folder.is_dir() {
         let message = format!("`{}` is a file, expected a folder", folder.display());
         return Err(Stop::because(Code::SandboxUnusable, message)
             .help("name another folder with `--sandbox=DIR`"));
     }
-    Kept::open(folder).map_err(|error: OpenError| unusable(folder, &error))
+    Kept::open(folder).map_err(|error| unusable(folder, &error))
 }
 
 /// Starts a sandbox.
@@ -281,12 +295,7 @@ pub(crate) fn faults(path: Option<&Path>) -> Result<Faults, Stop> {
     let Some(path) = path else {
         return Ok(Faults::none());
     };
-    if let Err(error) = fs::metadata(path) {
-        return Err(Stop::because(
-            Code::FileUnusable,
-            format!("`{}` cannot be read: {error}", path.display()),
-        ));
-    }
+    files::text(path)?;
     Faults::read(path).map_err(|error| {
         let finding = |problem: &Problem| {
             let Problem {

@@ -10,7 +10,7 @@ use std::{
 use model::diag::{Code, Severity};
 use regex::Regex;
 
-use crate::support::{Bench, compare, root};
+use crate::harness::{Place, compare, root};
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -18,7 +18,7 @@ fn read(path: &Path) -> String {
 
 /// What the binary prints.
 fn printed(arguments: &[&str]) -> String {
-    let ran = Bench::new().run(arguments);
+    let ran = Place::empty().run(arguments);
     assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""), "{ran:?}");
     ran.stdout
 }

@@ -5,10 +5,7 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 
-use crate::{
-    support::root,
-    world::{Place, Server},
-};
+use crate::harness::{Place, Server, root};
 
 /// A change of a spec, and what it leads to.
 struct Change {

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::world::{Place, Server, two_pools};
+use crate::harness::{Place, Server, each, two_pools};
 
 /// A stack in a served world.
 fn stage() -> (Place, Server) {
@@ -166,13 +166,14 @@ fn what_passes_by_itself_is_waited_out() {
             vec![(0, true), (201, false)],
         ),
     ];
-    for (what, fault, expected) in cases {
+    let try_one = |(): &mut (), _, (what, fault, expected): &(&str, Value, Vec<(u64, bool)>)| {
         let (place, server) = stage();
-        server.set_faults(&on_vm("duo-serve-0", &fault));
+        server.set_faults(&on_vm("duo-serve-0", fault));
         place.sandbox(&["apply", "--yes"]).exits(0, what);
-        assert_eq!(vm_writes(&server, "duo-serve-0"), expected, "{what}");
+        assert_eq!(vm_writes(&server, "duo-serve-0"), *expected, "{what}");
         place.is_as_planned(&server, what);
-    }
+    };
+    each(&cases, || (), try_one, |(what, ..)| (*what).to_owned());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::support::{Bench, compare, root, updates};
+use crate::harness::{Place, compare, root, updates};
 
 /// Folders or files in a folder of goldens.
 fn entries(folder: &Path) -> BTreeSet<PathBuf> {
@@ -29,17 +29,17 @@ fn compare_or_absent(path: &Path, found: &str) {
 
 /// Plans a spec offline, as text and as a document.
 fn plan(case: &Path) {
-    let bench = Bench::new();
+    let place = Place::empty();
     let spec = fs::read_to_string(case.join("spec.yaml")).expect("spec.yaml");
-    bench.write("spec.yaml", &spec);
-    let text = bench.run(&["-f", "spec.yaml", "plan", "--offline"]);
-    let document = bench.run(&["-f", "spec.yaml", "-o", "json", "plan", "--offline"]);
+    place.write("spec.yaml", &spec);
+    let text = place.run(&["-f", "spec.yaml", "plan", "--offline"]);
+    let document = place.run(&["-f", "spec.yaml", "-o", "json", "plan", "--offline"]);
     assert_eq!(text.exit, document.exit, "{}", case.display());
-    compare_or_absent(&case.join("plan.txt"), &bench.filtered(&text.stdout));
+    compare_or_absent(&case.join("plan.txt"), &place.filtered(&text.stdout));
     let exit = format!("exit code {}\n", text.exit);
-    let findings = format!("{}{exit}", bench.filtered(&text.stderr));
+    let findings = format!("{}{exit}", place.filtered(&text.stderr));
     compare(&case.join("diagnostics.txt"), &findings);
-    compare(&case.join("plan.json"), &bench.filtered(&document.stdout));
+    compare(&case.join("plan.json"), &place.filtered(&document.stdout));
     assert!(
         document.stderr.is_empty(),
         "findings are part of the document: {document:#?}"
@@ -78,17 +78,17 @@ fn findings_about_specs_are_as_in_the_goldens() {
         .collect();
     assert!(specs.len() > 10, "the specs are there: {files:?}");
     for spec in specs {
-        let bench = Bench::new();
-        bench.write("spec.yaml", &fs::read_to_string(spec).expect("a spec"));
-        let ran = bench.run(&["-f", "spec.yaml", "validate"]);
+        let place = Place::empty();
+        place.write("spec.yaml", &fs::read_to_string(spec).expect("a spec"));
+        let ran = place.run(&["-f", "spec.yaml", "validate"]);
         assert_eq!(ran.stdout, "", "findings are no data: {ran:#?}");
-        let document = bench.run(&["-f", "spec.yaml", "-o", "json", "validate"]);
+        let document = place.run(&["-f", "spec.yaml", "-o", "json", "validate"]);
         let found = document.json()["diagnostics"]
             .as_array()
             .map_or(0, Vec::len);
         let told = ran.stderr.matches("[SPEC").count();
         assert_eq!(found, told, "text and document have the same findings");
-        let text = format!("{}exit code {}\n", bench.filtered(&ran.stderr), ran.exit);
+        let text = format!("{}exit code {}\n", place.filtered(&ran.stderr), ran.exit);
         compare(&spec.with_extension("txt"), &text);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Place, Server, two_pools};
+use crate::harness::{Place, Server, two_pools};
 
 /// A stack without its last pool, then a killed apply of that pool, whose VM is still being made
 /// and will not get hardware.

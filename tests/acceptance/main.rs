@@ -9,11 +9,7 @@ mod documents;
 
 mod source;
 
-mod support;
-
-mod filters;
-
-mod server;
+mod harness;
 
 mod transcript;
 
@@ -22,8 +18,6 @@ mod goldens;
 mod examples;
 
 mod transcripts;
-
-mod world;
 
 mod kill;
 
@@ -38,3 +32,5 @@ mod secrets;
 mod signals;
 
 mod neighbours;
+
+mod rough;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, thread};
 
 use serde_json::Value;
 
-use crate::world::{Place, Ran, Server, two_pools};
+use crate::harness::{Place, Ran, Server, two_pools};
 
 /// A run to its end, with the request ids of its writes.
 fn run(place: &Place, command: &str) -> (Ran, BTreeSet<String>) {
@@ -22,11 +22,11 @@ fn is_truthful((ran, ids): &(Ran, BTreeSet<String>), server: &Server) {
         let id = record["clientRequestId"].as_str().unwrap_or_default();
         ids.contains(id) && record["status"].as_u64().is_none_or(|status| status < 400)
     });
-    match ran.code {
-        Some(0) => {}
-        Some(1) => assert!(!wrote, "exit 1 although it wrote\n{}", ran.stderr),
-        Some(3) => assert!(wrote, "exit 3 although it wrote nothing\n{}", ran.stderr),
-        other => panic!("exit {other:?}\n{}", ran.stderr),
+    match ran.exit {
+        0 => {}
+        1 => assert!(!wrote, "exit 1 although it wrote\n{}", ran.stderr),
+        3 => assert!(wrote, "exit 3 although it wrote nothing\n{}", ran.stderr),
+        other => panic!("exit {other}\n{}", ran.stderr),
     }
 }
 
@@ -77,9 +77,9 @@ fn the_process_that_serves_and_one_that_connects_share_a_world() {
     first.wait_for("run_started");
     let second = run(&place, "apply");
     let (ran, _) = first.end();
-    for code in [ran.code, second.0.code] {
+    for code in [ran.exit, second.0.exit] {
         assert!(
-            matches!(code, Some(0 | 1 | 3)),
+            matches!(code, 0 | 1 | 3),
             "{code:?}\n{}\n{}",
             ran.stderr,
             second.0.stderr

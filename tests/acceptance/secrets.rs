@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Place, files, two_pools};
+use crate::harness::{Place, two_pools};
 
 /// A word that nothing would say by chance.
 const PLANTED: &str = "h7nter2-pl4nted-s3cret";
@@ -46,7 +46,7 @@ impl Witness {
             for (command, text) in &self.printed {
                 assert!(!text.contains(word), "`{command}` prints `{word}`:\n{text}");
             }
-            for (path, bytes) in files(&self.place.path("")) {
+            for (path, bytes) in self.place.files() {
                 let may = allowed.iter().any(|name| path.ends_with(name));
                 let text = String::from_utf8_lossy(&bytes);
                 assert!(
@@ -68,7 +68,7 @@ fn a_token_is_sent_and_never_told() {
         .environment
         .extend(["TENSORFORM_ACCESS_TOKEN", "AZURE_CLIENT_SECRET"].map(planted));
     let mut witness = Witness::of(place);
-    let subscription = crate::world::SUBSCRIPTION;
+    let subscription = crate::harness::SUBSCRIPTION;
     let azure = [
         "--endpoint",
         server.endpoint.as_str(),

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::world::{Place, two_pools};
+use crate::harness::{Place, two_pools};
 
 /// The names of events.
 fn names(events: &[Value]) -> Vec<&str> {

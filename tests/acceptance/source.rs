@@ -9,7 +9,9 @@ use std::{
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    let mut pending = vec![root.join("crates"), root.join("tests")];
+    let mut pending = ["crates", "tests", "benches"]
+        .map(|folder| root.join(folder))
+        .to_vec();
     while let Some(folder) = pending.pop() {
         for entry in fs::read_dir(&folder).expect("a folder").flatten() {
             let path = entry.path();

@@ -4,22 +4,11 @@
 //! All of it takes minutes, so the test takes a choice that depends on `TENSORFORM_TEST_SEED`;
 //! `TENSORFORM_TEST_SWEEP=all` takes everything.
 
-use std::{
-    collections::BTreeMap,
-    panic::{self, AssertUnwindSafe},
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::world::{Place, Ran, Seeded, Server, two_pools};
-
-/// Worlds that are tried at the same time: a trial mostly waits.
-const AT_ONCE: usize = 6;
+use crate::harness::{Place, Ran, Seeded, Server, each, two_pools};
 
 /// Trials of each command where not all are wanted.
 const CHOSEN: usize = 60;
@@ -98,37 +87,20 @@ fn trials(requests: usize, writes: usize, random: &mut Seeded) -> Vec<Trial> {
         .collect()
 }
 
-/// Tries all trials, several at once, each worker in a world of its own; names all that fail.
+/// Tries all trials, each worker in a world of its own.
 fn try_all(trials: &[Trial], one: impl Fn(&Place, &Server, usize, &Trial) + Sync) {
-    let next = AtomicUsize::new(0);
-    let failed = Mutex::new(Vec::new());
-    let work = || {
+    let stage = || {
         let place = Place::new(&two_pools("none"));
         let server = place.serve(1_000);
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(trial) = trials.get(at) else { return };
-            place.write("tensorform.yaml", &two_pools(&format!("t{at}")));
-            let tried = panic::catch_unwind(AssertUnwindSafe(|| one(&place, &server, at, trial)));
-            if tried.is_err() {
-                server.calm();
-                let name = format!("request {}, {}", trial.request, trial.way);
-                failed.lock().expect("no thread panics here").push(name);
-            }
-        }
+        (server, place)
     };
-    thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(work);
-        }
+    let try_one = |(server, place): &mut (Server, Place), at: usize, trial: &Trial| {
+        place.write("tensorform.yaml", &two_pools(&format!("t{at}")));
+        one(place, server, at, trial);
+    };
+    each(trials, stage, try_one, |trial| {
+        format!("request {}, {}", trial.request, trial.way)
     });
-    let failed = failed.into_inner().expect("no thread panics here");
-    assert!(
-        failed.is_empty(),
-        "{} of {}: {failed:#?}",
-        failed.len(),
-        trials.len()
-    );
 }
 
 /// Requests of a whole run and the writes among them.
@@ -147,19 +119,19 @@ fn is_truthful(ran: &Ran, server: &Server, what: &str) {
             .is_none_or(|status| !(400..500).contains(&status));
         write && effect
     });
-    match ran.code {
-        Some(0) => {}
-        Some(1) => assert!(
+    match ran.exit {
+        0 => {}
+        1 => assert!(
             !done,
             "{what}: exit 1 although something was written\n{}",
             ran.stderr
         ),
-        Some(3) => assert!(
+        3 => assert!(
             done,
             "{what}: exit 3 although nothing was written\n{}",
             ran.stderr
         ),
-        other => panic!("{what}: exit {other:?}\n{}", ran.stderr),
+        other => panic!("{what}: exit {other}\n{}", ran.stderr),
     }
 }
 
@@ -192,7 +164,7 @@ fn an_apply_survives_any_fault_at_any_request() {
         let ran = place.sandbox(&["apply", "--yes"]);
         is_truthful(&ran, server, &what);
         server.calm();
-        if ran.code == Some(0) {
+        if ran.exit == 0 {
             place.is_as_planned(server, &what);
         }
         place.converge(server, &what);

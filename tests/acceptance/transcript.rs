@@ -8,7 +8,7 @@
 //! | `% replace FILE: OLD => NEW` | replaces a part of a file |
 //! | `% copy FROM TO`, `% remove FILE` | copies, removes a file or folder of the scenario |
 //! | `% set NAME=VALUE` | sets a variable of the environment |
-//! | `% serve SPEED` | serves the sandbox in this process, so that writes are counted |
+//! | `% serve SPEED` | serves the sandbox, so that writes are counted |
 //! | `% request METHOD PATH` … `% end` | sends a request to the sandbox, past the tool; `\|` filters its answer |
 //! | `% answer STATUS` … `% end` | starts a server that gives this answer to all |
 //! | `% rewrite OLD => NEW` | starts a server that hands on to the sandbox and rewrites its answers |
@@ -21,17 +21,17 @@ use std::{fmt::Write, fs, path::Path};
 
 use serde_json::{Map, Value};
 
-use crate::{
-    server::{Listening, SPEED, Served},
-    support::{Bench, Ran, compare, root},
-};
+use crate::harness::{Listening, Place, Ran, Server, compare, root};
+
+/// How much faster than time the sandbox usually runs.
+const SPEED: &str = "1000";
 
 /// A scenario while it is played.
 struct Stage {
     // Before the folder in which it keeps its world: fields are dropped in this order.
-    served: Option<Served>,
+    served: Option<Server>,
     other: Option<Listening>,
-    bench: Bench,
+    place: Place,
     written: String,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn play(name: &str) {
     let mut stage = Stage {
         served: None,
         other: None,
-        bench: Bench::new(),
+        place: Place::empty(),
         written: String::new(),
     };
     let mut lines = script.lines();
@@ -91,11 +91,6 @@ fn skip<'a>(lines: &mut (impl Iterator<Item = &'a str> + Clone), end: &str) {
     }
 }
 
-fn number(text: &str) -> f64 {
-    text.parse()
-        .unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
 /// Two words with something between.
 fn two<'a>(text: &'a str, between: &str) -> (&'a str, &'a str) {
     text.split_once(between)
@@ -124,32 +119,31 @@ impl Stage {
     fn direct(&mut self, directive: &str, block: &str) {
         let (verb, rest) = directive.split_once(' ').unwrap_or((directive, ""));
         match verb {
-            "file" => self.bench.write(rest, block),
+            "file" => self.place.write(rest, block),
             "example" => {
                 let example = root().join("examples").join(format!("{rest}.yaml"));
                 let text = fs::read_to_string(example).expect("an example");
-                self.bench.write("tensorform.yaml", &text);
+                self.place.write("tensorform.yaml", &text);
             }
             "replace" => {
                 let (file, change) = two(rest, ": ");
                 let (old, new) = two(change, " => ");
-                self.bench.replace(file, &unescaped(old), &unescaped(new));
+                self.place.replace(file, &unescaped(old), &unescaped(new));
             }
             "copy" => {
                 let (from, to) = two(rest, " ");
-                let text = self.bench.read(from);
-                self.bench.write(to, &text);
+                let text = self.place.read(from);
+                self.place.write(to, &text);
             }
-            "remove" => remove(&self.bench.path(rest)),
+            "remove" => remove(&self.place.path(rest)),
             "set" => {
                 let (name, value) = two(rest, "=");
                 let value = self.filled(value);
-                self.bench.environment.insert(name.to_owned(), value);
+                self.place.environment.insert(name.to_owned(), value);
             }
             "serve" => {
-                let world = self.bench.path(".tensorform/sandbox");
-                let speed = if rest.is_empty() { SPEED } else { number(rest) };
-                self.served = Some(Served::start(&world, speed));
+                let speed = if rest.is_empty() { SPEED } else { rest };
+                self.served = Some(self.place.serve_world(".tensorform/sandbox", speed));
             }
             "unserve" => self.served = None,
             "answer" => {
@@ -160,7 +154,7 @@ impl Stage {
                 let (old, new) = two(rest, " => ");
                 let served = self.served.as_ref().expect("`% serve` comes first");
                 let (old, new) = (old.to_owned(), new.to_owned());
-                self.other = Some(Listening::rewriting(&served.endpoint(), old, new));
+                self.other = Some(Listening::rewriting(&served.endpoint, old, new));
             }
             "request" => self.request(rest, block),
             other => panic!("no directive `{other}`"),
@@ -171,9 +165,9 @@ impl Stage {
         let (request, filter) = line.split_once(" | ").unwrap_or((line, "none"));
         let (method, path) = two(request, " ");
         let served = self.served.as_ref().expect("`% serve` comes first");
-        let (status, answer) = served.request(method, path, body);
+        let (status, answer) = served.send(method, path, body);
         let shown = shown(&answer, filter);
-        let filtered = self.bench.filtered(&shown);
+        let filtered = self.place.filtered(&shown);
         self.written.push_str(&filtered);
         self.keep(&format!("--- status {status}"));
     }
@@ -181,32 +175,34 @@ impl Stage {
     /// With the places of this run filled in.
     fn filled(&self, text: &str) -> String {
         let other = self.other.as_ref().map(Listening::endpoint);
-        let served = || self.served.as_ref().map(Served::endpoint);
+        let served = || Some(self.served.as_ref()?.endpoint.clone());
         let endpoint = other.or_else(served).unwrap_or_default();
         text.replace("{endpoint}", &endpoint)
-            .replace("{folder}", &self.bench.folder().display().to_string())
+            .replace("{folder}", &self.place.folder().display().to_string())
     }
 
     fn command(&mut self, line: &str) {
         let (rest, of_stderr) = line.split_once(" 2| ").unwrap_or((line, ""));
         let (words, of_stdout) = rest.split_once(" | ").unwrap_or((rest, ""));
         let arguments: Vec<String> = split(words).iter().map(|word| self.filled(word)).collect();
-        let before = self.served.as_ref().map(Served::writes);
-        let ran = self.bench.run(&arguments);
-        let writes = self.served.as_ref().map(Served::writes).zip(before);
+        if let Some(served) = &self.served {
+            served.forget();
+        }
+        let ran = self.place.run(&arguments);
+        let writes = self.served.as_ref().map(|served| served.writes().len());
         self.record(&ran, of_stdout, of_stderr);
         let writes = match writes {
             None => String::new(),
-            Some((after, before)) if after == before => ", wrote nothing".to_owned(),
-            Some((after, before)) => format!(", {} writes", after - before),
+            Some(0) => ", wrote nothing".to_owned(),
+            Some(writes) => format!(", {writes} writes"),
         };
         self.keep(&format!("--- exit {}{writes}", ran.exit));
     }
 
     fn record(&mut self, ran: &Ran, of_stdout: &str, of_stderr: &str) {
-        let stdout = self.bench.filtered(&ran.stdout);
+        let stdout = self.place.filtered(&ran.stdout);
         self.written.push_str(&shown(&stdout, of_stdout));
-        let stderr = self.bench.filtered(&ran.stderr);
+        let stderr = self.place.filtered(&ran.stderr);
         let stderr = shown(&stderr, of_stderr);
         if !stderr.is_empty() {
             self.keep("--- stderr");

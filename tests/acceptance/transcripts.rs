@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use crate::{support::root, transcript::play};
+use crate::{harness::root, transcript::play};
 
 macro_rules! transcripts {
     ($($name:ident,)+) => {

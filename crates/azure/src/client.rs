@@ -17,7 +17,8 @@ use crate::{
     credentials::{self, Bridge, Chosen, ConnectError},
     error::{RequestError, RequestFault},
     lro::drive::UnderWay,
-    settings::Settings,
+    paging::Pages,
+    settings::{Limits, Settings},
     transport::{ArmTransport, REQUEST_ID, check_scheme},
     versions,
 };
@@ -37,6 +38,7 @@ struct Inner {
     transport: Arc<ArmTransport>,
     clock: Arc<dyn Clock>,
     under_way: Arc<UnderWay>,
+    limits: Limits,
 }
 
 impl fmt::Debug for Client {
@@ -113,6 +115,7 @@ impl Client {
                 transport,
                 clock: settings.clock,
                 under_way: Arc::default(),
+                limits: settings.limits,
             }),
         }
     }
@@ -126,6 +129,7 @@ impl Client {
             transport,
             clock,
             under_way,
+            limits,
             subscription: _,
         } = &*self.inner;
         Self {
@@ -138,6 +142,7 @@ impl Client {
                 transport: Arc::clone(transport),
                 clock: Arc::clone(clock),
                 under_way: Arc::clone(under_way),
+                limits: *limits,
             }),
         }
     }
@@ -165,6 +170,11 @@ impl Client {
     /// The clock that polls wait on.
     pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.inner.clock
+    }
+
+    /// The limits.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.inner.limits
     }
 
     /// The operations that are being polled.
@@ -275,40 +285,14 @@ impl Client {
         query: &[(&str, &str)],
     ) -> Result<Vec<Value>, RequestError> {
         let mut items = Vec::new();
-        let mut call = self.call_at(Method::Get, path, query)?;
-        while let Some(next) = self.page(&call, &mut items).await? {
-            call = Call::new(Method::Get, next);
-        }
+        let mut pages = self.pages(self.call_at(Method::Get, path, query)?);
+        pages.rest(self, &mut items).await?;
         Ok(items)
     }
 
-    /// Reads one page into `items` and tells where the next one is.
-    pub(crate) async fn page(
-        &self,
-        call: &Call,
-        items: &mut Vec<Value>,
-    ) -> Result<Option<Url>, RequestError> {
-        let mut reply = self.send(call).await?;
-        let unreadable = |what: String| RequestError {
-            method: call.method.to_string(),
-            target: call.url.path().to_owned(),
-            fault: RequestFault::Unreadable(what),
-        };
-        // Lists of marketplace images are bare.
-        if let Value::Array(page) = reply.body {
-            items.extend(page);
-            return Ok(None);
-        }
-        match reply.body.get_mut("value").map(Value::take) {
-            Some(Value::Array(page)) => items.extend(page),
-            _ => return Err(unreadable("expected a list in `value`".to_owned())),
-        }
-        match reply.body.get("nextLink").and_then(Value::as_str) {
-            None | Some("") => Ok(None),
-            Some(next) => Url::parse(next)
-                .map(Some)
-                .map_err(|error| unreadable(format!("`nextLink` is no address: {error}"))),
-        }
+    /// A list to be read page by page.
+    pub(crate) fn pages(&self, first: Call) -> Pages {
+        Pages::new(first, self.inner.limits.pages)
     }
 }
 
@@ -336,6 +320,12 @@ fn endpoint_of(settings: &Settings) -> Result<Url, ConnectError> {
             "expected an address such as `https://HOST`: {error}"
         ))
     })?;
+    if !matches!(url.scheme(), "https" | "http") {
+        let found = url.scheme();
+        return Err(wrong(format!(
+            "expected an address such as `https://HOST`, found one of `{found}`"
+        )));
+    }
     check_scheme(&url).map_err(|fault| wrong(fault.to_string()))?;
     if !matches!(url.path(), "" | "/") || url.query().is_some() {
         return Err(wrong(
@@ -349,9 +339,10 @@ fn http_client(settings: &Settings, endpoint: &Url) -> Result<reqwest::Client, C
     let builder = reqwest::Client::builder()
         .connect_timeout(settings.limits.connect_timeout)
         .redirect(reqwest::redirect::Policy::none());
-    // Plain http is only for this machine, where a proxy has no business.
+    // Plain http is only for this machine, where a proxy has no business, and certificates, which
+    // take longer to read than all else here, are of no use.
     let builder = match endpoint.scheme() {
-        "http" => builder.no_proxy(),
+        "http" => builder.no_proxy().tls_certs_only([]),
         _ => builder,
     };
     builder.build().map_err(ConnectError::Http)

@@ -6,6 +6,9 @@ use serde_json::Value;
 /// How deep errors are looked for inside errors.
 const NESTING: usize = 8;
 
+/// What stands for a message that is none.
+const NO_MESSAGE: &str = "Azure gave no message";
+
 /// A header that [`crate::transport`] adds to answers: attempts before it that got no answer.
 pub(crate) const UNANSWERED: HeaderName = HeaderName::from_static("x-tensorform-unanswered");
 
@@ -81,7 +84,7 @@ impl ArmError {
         Some(Self {
             status,
             code: code?,
-            message: message.unwrap_or_default(),
+            message: message.unwrap_or_else(|| NO_MESSAGE.to_owned()),
             target,
             details,
             policy: policy_lines(inner),
@@ -157,6 +160,7 @@ fn parts(error: &Value) -> (Option<String>, Option<String>, Option<String>) {
         Some(Value::Number(number)) => Some(number.to_string()),
         Some(_) | None => None,
     };
+    let text = |name: &str| text(name).filter(|text| !text.trim().is_empty());
     (text("code"), text("message"), text("target"))
 }
 
@@ -203,10 +207,12 @@ fn collect_details(error: &Value, depth: usize, into: &mut Vec<ArmDetail>) {
 }
 
 fn push_detail(detail: &Value, depth: usize, into: &mut Vec<ArmDetail>) {
-    let (code, message, target) = parts(detail);
+    let (Some(code), message, target) = parts(detail) else {
+        return;
+    };
     into.push(ArmDetail {
-        code: code.unwrap_or_default(),
-        message: message.unwrap_or_default(),
+        code,
+        message: message.unwrap_or_else(|| NO_MESSAGE.to_owned()),
         target,
     });
     collect_details(detail, depth, into);

@@ -20,6 +20,8 @@ mod versions;
 
 mod call;
 
+mod paging;
+
 mod client;
 
 mod lro;

@@ -37,6 +37,8 @@ pub(crate) enum Attempt<'a> {
     NotConnected,
     /// The connection broke or the answer did not come in time.
     Broken,
+    /// The request cannot be made, or its answer cannot be used: the next one is the same.
+    Unusable,
 }
 
 /// What to do after an attempt.
@@ -74,7 +76,7 @@ impl History {
         patience: Duration,
     ) -> Verdict {
         match attempt {
-            Attempt::Answered => Verdict::Stands,
+            Attempt::Answered | Attempt::Unusable => Verdict::Stands,
             Attempt::NotConnected => self.after_failure(CONNECTION_RETRIES, 250),
             Attempt::Broken => {
                 self.unanswered += 1;

@@ -180,6 +180,15 @@ pub struct Limits {
     /// The longest time that one request waits because Azure throttles. Compute has been seen
     /// to ask for more than 20 minutes.
     pub throttle_patience: Duration,
+    /// The longest time without any answer while an operation is followed. A network may be down
+    /// for a while; Azure goes on meanwhile, and so does the next run.
+    pub silence: Duration,
+    /// The most pages of one list. Azure's hold up to a thousand items: a list with more pages
+    /// than this has no end.
+    pub pages: usize,
+    /// The most bytes of one answer, unpacked. The largest of Azure's, all sizes of all regions,
+    /// has a quarter of this.
+    pub answer_bytes: usize,
 }
 
 impl Default for Limits {
@@ -189,6 +198,9 @@ impl Default for Limits {
             request_timeout: Duration::from_secs(100),
             connect_timeout: Duration::from_secs(10),
             throttle_patience: Duration::from_secs(3_600),
+            silence: Duration::from_secs(300),
+            pages: 5_000,
+            answer_bytes: 256 << 20,
         }
     }
 }

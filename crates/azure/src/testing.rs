@@ -1,5 +1,8 @@
 //! A tiny HTTP server on loopback that answers as a test says, and clients that talk to it.
 
+pub(crate) mod odd;
+pub(crate) mod stage;
+
 use std::{
     collections::BTreeMap,
     sync::{

@@ -141,7 +141,8 @@ impl ArmTransport {
             },
             (Ok(_), None) => Attempt::Answered,
             (Err(RequestFault::NotConnected { .. }), _) => Attempt::NotConnected,
-            (Err(_), _) => Attempt::Broken,
+            (Err(RequestFault::Unanswered { .. }), _) => Attempt::Broken,
+            (Err(_), _) => Attempt::Unusable,
         };
         if let Ok(answer) = result {
             self.gates.observe(class, &answer.headers);
@@ -207,7 +208,7 @@ impl ArmTransport {
                 );
             }
         }
-        let body = answer.bytes().await.map_err(lost)?.to_vec();
+        let body = self.whole_body(answer).await?;
         Ok(Answer {
             status,
             headers,
@@ -215,7 +216,24 @@ impl ArmTransport {
         })
     }
 
+    async fn whole_body(&self, mut answer: reqwest::Response) -> Result<Vec<u8>, RequestFault> {
+        let most = self.limits.answer_bytes;
+        let mut body = Vec::new();
+        while let Some(part) = answer.chunk().await.map_err(|error| self.lost(error))? {
+            if body.len() + part.len() > most {
+                let why = format!("it has more than {most} bytes");
+                return Err(RequestFault::Unreadable(why));
+            }
+            body.extend_from_slice(&part);
+        }
+        Ok(body)
+    }
+
     fn lost(&self, error: reqwest::Error) -> RequestFault {
+        if error.is_builder() {
+            // A token with a line feed in it cannot stand in a header, for example.
+            return RequestFault::Sdk(Box::new(error.without_url()));
+        }
         let host = self.endpoint.authority().to_owned();
         let never_sent = error.is_connect();
         let source = Box::new(error.without_url());

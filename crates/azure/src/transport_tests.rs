@@ -6,7 +6,7 @@ use azure_core::{Method, Url};
 use serde_json::json;
 
 use crate::{
-    RequestFault,
+    CredentialChoice, RequestFault,
     call::{Call, MachineAction},
     testing::{Act, Server},
 };
@@ -249,6 +249,37 @@ async fn the_users_limit_on_requests_is_kept() {
             .expect("an answer");
     }
     assert!(clock.waits().iter().sum::<Duration>() >= Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn an_answer_without_an_end_is_left() {
+    let server = Server::script(vec![Act::json(200, &json!({"value": "x".repeat(2_000)}))]).await;
+    let (client, _) = server
+        .client_with(|settings| settings.limits.answer_bytes = 1_000)
+        .await;
+    let error = client
+        .send(&call(&client, Method::Get))
+        .await
+        .expect_err("too long");
+    let RequestFault::Unreadable(why) = error.fault else {
+        panic!("{error:?}");
+    };
+    assert_eq!(why, "it has more than 1000 bytes");
+    assert_eq!(server.seen().len(), 1, "the next answer would be as long");
+}
+
+#[tokio::test]
+async fn a_token_that_cannot_stand_in_a_header_is_no_trouble_of_the_network() {
+    let server = Server::script(vec![Act::json(200, &json!({}))]).await;
+    let (client, clock) = server
+        .client_with(|settings| settings.credential = CredentialChoice::Fixed("a\nb".to_owned()))
+        .await;
+    let error = client
+        .send(&call(&client, Method::Get))
+        .await
+        .expect_err("no request");
+    assert!(matches!(error.fault, RequestFault::Sdk(_)), "{error:?}");
+    assert_eq!((server.connections(), clock.waits().len()), (0, 0));
 }
 
 /// Collects what our own code logs, whatever the level.

@@ -1,13 +1,16 @@
 //! `explain`: the decision record of a pool, or the page of a diagnostic code.
 
-use model::{diag::Code, plan::PoolPlan};
+use model::{
+    diag::{Code, Diagnostics},
+    spec::Spec,
+};
 
 use crate::{
     app::App,
-    args,
+    args::{self, Planning},
     exit::Exit,
     planning,
-    stop::{Outcome, Stop},
+    stop::{Outcome, Stop, exit_of},
 };
 
 /// Explains.
@@ -43,30 +46,49 @@ pub(crate) fn run(app: &App, arguments: &args::Explain) -> Outcome {
 }
 
 fn pool(app: &App, arguments: &args::Explain) -> Outcome {
-    let made = planning::make(app, &arguments.planning, false)?;
-    let Some(plan) = made.plan else {
-        return Err(Stop::with(made.findings));
-    };
     let wanted = arguments.what.as_deref();
-    if let Some(pool) = wanted.filter(|pool| !plan.pools.contains_key(*pool)) {
-        let names = plan.pools.keys().map(String::as_str);
-        let stop = Stop::usage(format!("the spec has no pool `{pool}`"));
-        return Err(match model::suggest::nearest(pool, names) {
-            Some(near) => stop.help(format!("did you mean `{near}`?")),
-            None => stop.help("diagnostic codes are written in capitals, such as SPEC002"),
-        });
+    if let Some(pool) = wanted {
+        check_name(pool, app.source()?.spec()?)?;
     }
-    let pools: Vec<(&str, &PoolPlan)> = plan
-        .pools
-        .iter()
-        .map(|(name, pool)| (name.as_str(), pool))
-        .filter(|(name, _)| wanted.is_none_or(|wanted| wanted == *name))
+    let planning = Planning {
+        offline: arguments.offline,
+        reselect: arguments.reselect,
+        ..Planning::default()
+    };
+    let made = planning::make(app, &planning, false)?;
+    let mut explanation = made.explanation;
+    let is_shown = |name: &str| wanted.is_none_or(|wanted| wanted == name);
+    explanation.pools.retain(|name, _| is_shown(name));
+    explanation.refused.retain(|name, _| is_shown(name));
+    if explanation.pools.is_empty() && explanation.refused.is_empty() {
+        return Err(Stop::with(made.findings));
+    }
+    let findings: Diagnostics = made
+        .findings
+        .into_iter()
+        .filter(|finding| finding.at.pool_name().is_some_and(is_shown))
         .collect();
     let text = if app.output.is_json() {
-        render::explain::json(&pools)
+        render::explain::json(&explanation, &app.documents(&findings))
     } else {
-        render::explain::text(&pools, app.output.stdout)
+        render::explain::text(&explanation, app.output.stdout)
     };
     app.output.data(&text);
-    Ok(Exit::Done)
+    app.say_below(&findings);
+    Ok(exit_of(&findings))
+}
+
+fn check_name(pool: &str, spec: &Spec) -> Result<(), Stop> {
+    if spec.pools.contains_key(pool) {
+        return Ok(());
+    }
+    let names = spec.pools.keys().map(String::as_str);
+    let stop = Stop::usage(format!("the spec has no pool `{pool}`"));
+    if let Some(near) = model::suggest::nearest(pool, names.clone()) {
+        return Err(stop.help(format!("did you mean `{near}`?")));
+    }
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    Err(stop
+        .help(format!("it has {}", render::words::listed(&names, 8)))
+        .help("diagnostic codes are written in capitals, such as SPEC002"))
 }

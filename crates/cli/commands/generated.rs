@@ -50,9 +50,16 @@ pub(crate) fn man(app: &App, arguments: &args::Man) -> Outcome {
         print(app, &page(&command, "tensorform").map_err(unusable)?);
         return Ok(Exit::Done);
     };
-    fs::create_dir_all(folder).map_err(unusable)?;
     let mut written = Vec::new();
-    write_pages(folder, &command, "tensorform", &mut written).map_err(unusable)?;
+    fs::create_dir_all(folder)
+        .and_then(|()| write_pages(folder, &command, "tensorform", &mut written))
+        .map_err(|error| {
+            let message = format!(
+                "the folder `{}` cannot be written: {error}",
+                folder.display()
+            );
+            Stop::because(Code::FileUnusable, message)
+        })?;
     if app.output.is_json() {
         app.output
             .data(&render::generated::files(&written, app.command, VERSION));

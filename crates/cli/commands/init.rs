@@ -1,6 +1,6 @@
 //! `init`: a commented starter spec.
 
-use std::{fs, io::ErrorKind};
+use std::fs;
 
 use model::{
     diag::Code,
@@ -12,6 +12,7 @@ use crate::{
     app::App,
     args,
     exit::Exit,
+    files,
     stop::{Outcome, Stop},
 };
 
@@ -19,7 +20,7 @@ use crate::{
 pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
     let path = &app.global.file;
     let file = path.display();
-    if path.exists() && !arguments.force {
+    if !files::is_standard(path) && path.exists() && !arguments.force {
         return Err(
             Stop::because(Code::FileUnusable, format!("`{file}` exists already"))
                 .help("name another file with `-f`, or pass `--force` to overwrite it"),
@@ -45,18 +46,16 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
         _ => Orchestrator::Manual,
     };
     let text = spec::starter(stage, workload, arguments.model.as_deref(), orchestrator);
-    fs::write(path, text).map_err(|error| {
-        let help = if error.kind() == ErrorKind::NotFound {
-            "make the folder first"
+    if files::is_standard(path) {
+        let text = if app.output.is_json() {
+            render::generated::text(&text, app.command, VERSION)
         } else {
-            "check the permissions"
+            text
         };
-        Stop::because(
-            Code::FileUnusable,
-            format!("`{file}` cannot be written: {error}"),
-        )
-        .help(help)
-    })?;
+        app.output.data(&text);
+        return Ok(Exit::Done);
+    }
+    fs::write(path, text).map_err(|error| files::unwritable(path, &error))?;
     let next = "tensorform --sandbox plan";
     if app.output.is_json() {
         app.output

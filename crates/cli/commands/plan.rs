@@ -1,6 +1,6 @@
 //! `plan`: what would be done, and why.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use model::{diag::Code, live::Mode, plan::Plan};
 
@@ -8,12 +8,16 @@ use crate::{
     app::App,
     args,
     exit::Exit,
-    planning,
+    files, planning,
     stop::{Outcome, Stop, exit_of},
 };
 
 /// Plans and shows.
 pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
+    if arguments.out.as_deref().is_some_and(files::is_standard) {
+        let stop = Stop::usage("--out: expected a file, found `-`");
+        return Err(stop.help("`-o json` prints the document that `--out` saves"));
+    }
     let made = planning::make(app, &arguments.planning, arguments.destroy)?;
     let exit = exit_of(&made.findings);
     let Some(plan) = made.plan else {
@@ -22,7 +26,8 @@ pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
     // Before anything is printed: a document is one, also where saving fails.
     let saved = match &arguments.out {
         Some(path) if exit == Exit::Done => {
-            save(&plan, path)?;
+            files::write(path, &render::plan::json(&plan))
+                .map_err(|error| files::unwritable(path, &error))?;
             let path = path.display();
             if plan.scope.mode == Mode::Offline {
                 format!(
@@ -61,32 +66,13 @@ pub(crate) fn print(app: &App, plan: &Plan) {
     app.output.data(&text);
 }
 
-/// Writes a plan file, all of it or nothing.
-fn save(plan: &Plan, path: &Path) -> Result<(), Stop> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".new");
-    let written = fs::write(&unfinished, render::plan::json(plan))
-        .and_then(|()| fs::rename(&unfinished, path));
-    written.map_err(|error| {
-        Stop::because(
-            Code::FileUnusable,
-            format!("`{}` cannot be written: {error}", path.display()),
-        )
-    })
-}
-
 /// Reads a plan file.
 ///
 /// # Errors
 /// It cannot be read, or is no plan that this version may use.
 pub(crate) fn load(path: &Path) -> Result<Plan, Stop> {
-    let file = path.display();
-    let text = fs::read_to_string(path).map_err(|error| {
-        Stop::because(
-            Code::FileUnusable,
-            format!("`{file}` cannot be read: {error}"),
-        )
-    })?;
+    let file = files::name(path);
+    let text = files::text(path)?;
     model::plan::read_plan(&text).map_err(|error| {
         Stop::because(Code::PlanUnreadable, format!("`{file}`: {error}"))
             .help("make a new plan with `plan --out FILE`")

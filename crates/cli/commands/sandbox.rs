@@ -35,8 +35,8 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     let SandboxCommand::Serve(arguments) = &arguments.command;
     let folder = arguments.state.display();
     let faults = world::faults(app.global.faults.as_deref())?;
-    let times = app.global.speed.unwrap_or(1);
-    let speed = world::speed(f64::from(times))?;
+    let times = app.global.speed.unwrap_or(1.0);
+    let speed = world::speed(times)?;
     let tls = match (&arguments.tls_cert, &arguments.tls_key) {
         (Some(certificate), Some(key)) => Some(read_tls(certificate, key)?),
         _ => None,
@@ -60,7 +60,10 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
     options.tls = tls;
     options.recording = recording;
     let runtime = world::runtime()?;
-    let sandbox = world::serve(&runtime, options)?;
+    let sandbox = world::serve(&runtime, options).map_err(|stop| match arguments.port {
+        0 => stop,
+        _ => stop.help("name another port with `--port`; 0 takes a free one"),
+    })?;
     let endpoint = sandbox.endpoint().to_owned();
     // Certificates name hosts more often than addresses.
     let https = secure.then(|| {

@@ -1,5 +1,7 @@
 //! `sizes`: the catalogue's VM sizes.
 
+use std::collections::BTreeSet;
+
 use model::{
     catalog::{Catalog, Size, VmPrice},
     diag::Code,
@@ -30,6 +32,9 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
             None => stop,
         });
     }
+    if let Some(gpu) = &arguments.gpu {
+        check_gpu(gpu, catalog)?;
+    }
     let most = arguments.max_hourly.as_deref().map(most).transpose()?;
     let offers = catalog.offers(&location);
     let mut rows: Vec<SizeRow<'_>> = catalog
@@ -54,6 +59,22 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
     };
     app.output.data(&text);
     Ok(Exit::Done)
+}
+
+fn check_gpu(wanted: &str, catalog: &Catalog) -> Result<(), Stop> {
+    let sizes = catalog.sizes().iter();
+    let names: BTreeSet<&str> = sizes
+        .filter_map(|size| Some(size.gpu.as_ref()?.model.as_str()))
+        .collect();
+    if names.iter().any(|name| name.eq_ignore_ascii_case(wanted)) {
+        return Ok(());
+    }
+    let stop = Stop::usage(format!("--gpu: the catalogue has no GPU `{wanted}`"));
+    if let Some(near) = model::suggest::nearest(wanted, names.iter().copied()) {
+        return Err(stop.help(format!("did you mean `{near}`?")));
+    }
+    let names: Vec<&str> = names.into_iter().collect();
+    Err(stop.help(format!("it has {}", names.join(", "))))
 }
 
 fn most(text: &str) -> Result<Decimal, Stop> {

@@ -142,6 +142,12 @@ pub(crate) const CLUSTER_DELETE: Timing = timing(217_000, None);
 /// masked, and are taken to be as long.
 pub(crate) const AGENT_POOL: Timing = timing(78_600, None);
 
+/// What is done at once.
+pub(crate) const AT_ONCE: Timing = timing(0, None);
+
+/// How long a storage account takes. Not recorded; it asks to wait so long.
+pub(crate) const STORAGE_ACCOUNT: Timing = timing(17_000, Some(17));
+
 /// How long an account of Batch takes: it asks to wait so long, and recorded ones were there at
 /// the first poll or the second.
 pub(crate) const BATCH_ACCOUNT: Timing = timing(15_000, Some(15));

@@ -1,6 +1,6 @@
 //! Requests and answers without the wire: what the routes work with.
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::Value;
 
@@ -131,6 +131,8 @@ pub(crate) enum Body {
     Empty,
     /// A JSON document.
     Json(Value),
+    /// A JSON document that is text already: a large one that many requests share.
+    Text(Arc<str>),
 }
 
 impl Body {
@@ -139,6 +141,7 @@ impl Body {
         match self {
             Self::Empty => Vec::new(),
             Self::Json(value) => value.to_string().into_bytes(),
+            Self::Text(text) => text.as_bytes().to_vec(),
         }
     }
 }

@@ -63,16 +63,7 @@ impl NameRule {
             | Letters::Cluster
             | Letters::Container
             | Letters::Identity
-            | Letters::Lock => ArmError::new(
-                400,
-                self.letters.code(),
-                format!(
-                    "The name '{name}' is not valid. It should have {} to {} characters: {}.",
-                    self.shortest,
-                    self.longest,
-                    self.letters.words()
-                ),
-            ),
+            | Letters::Lock => self.refuse(name),
             Letters::Machine
             | Letters::Disk
             | Letters::Gallery
@@ -97,6 +88,28 @@ impl NameRule {
                 ),
             ),
         })
+    }
+
+    /// The refusal of a name by one of the services beside Compute and Network.
+    fn refuse(self, name: &str) -> ArmError {
+        let Self {
+            shortest,
+            longest,
+            letters,
+        } = self;
+        let message = if letters == Letters::Account {
+            format!(
+                "{name} is not a valid account name. Account names must be between {shortest} and \
+                 {longest} characters in length and use numbers and lower-case letters only."
+            )
+        } else {
+            format!(
+                "The name '{name}' is not valid. It should have {shortest} to {longest} \
+                 characters: {}.",
+                letters.words()
+            )
+        };
+        ArmError::new(400, letters.code(), message)
     }
 
     fn fits(self, name: &str) -> bool {
@@ -184,7 +197,9 @@ impl Letters {
 
     /// The code of the refusal where the provider's words are not known.
     fn code(self) -> &'static str {
-        if matches!(self, Self::AgentPool | Self::Cluster) {
+        if self == Self::Account {
+            "AccountNameInvalid"
+        } else if matches!(self, Self::AgentPool | Self::Cluster) {
             "InvalidParameter"
         } else {
             "InvalidResourceName"

@@ -206,7 +206,7 @@ fn response(
     let bytes = answer.body.bytes();
     let kind = match answer.body {
         Body::Empty => None,
-        Body::Json(_) => Some("application/json; charset=utf-8"),
+        Body::Json(_) | Body::Text(_) => Some("application/json; charset=utf-8"),
     };
     let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
     let mut ids = Seeded::new(&[high, low]);

@@ -142,9 +142,9 @@ fn fail(world: &mut World, operation: &mut Operation, failure: &Failure) {
     });
 }
 
-/// A VM that found no hardware of its new size keeps the old one.
-fn take_size_back(world: &mut World, machine: &ArmId, size: &str) {
-    world.change(machine, |vm| {
+/// A VM that found no hardware for its new size keeps the old one.
+fn take_size_back(world: &mut World, id: &ArmId, size: &str) {
+    world.change(id, |vm| {
         let place = "/properties/hardwareProfile/vmSize";
         crate::json::set(&mut vm.body, place, Value::from(size));
         vm.hidden.quota = quota::of_machine(&vm.body);

@@ -224,8 +224,8 @@ impl<T> Answer<T> {
 /// The answers to questions; a question without an entry has not been asked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// Sizes by region.
-    pub sizes: BTreeMap<Region, Answer<Vec<SizeFact>>>,
+    /// Sizes by region and name.
+    pub sizes: BTreeMap<Region, Answer<BTreeMap<SizeName, SizeFact>>>,
     /// Compute quota by region.
     pub compute_quota: BTreeMap<Region, Answer<Vec<UsageFact>>>,
     /// Network quota by region.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     live::Live,
+    plan::PoolRefusal,
     resource::Properties,
     units::Region,
 };
@@ -17,56 +18,69 @@ use crate::{
 /// Choices by pool.
 pub(crate) type Selections = BTreeMap<String, Selection>;
 
+/// A region, with what was found for every pool there.
+pub(crate) struct Located {
+    /// The region.
+    pub(crate) location: Region,
+    /// Choices for pools that fit.
+    pub(crate) selections: Selections,
+    /// Pools for which nothing fits.
+    pub(crate) refused: BTreeMap<String, PoolRefusal>,
+    /// Whether the stack can be planned there.
+    pub(crate) fits: bool,
+    /// What was found.
+    pub(crate) findings: Findings,
+}
+
 /// The region: where the stack lives already, else the first of the spec's list in which every
 /// pool finds a size.
-pub(crate) fn choose(input: Input<'_>) -> Option<(Region, Selections, Findings)> {
+pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
     let asked = &input.spec.locations;
     if let Some(live) = of_live(input.live) {
-        let (selections, mut findings) = select_all(input, &live);
+        let mut located = select_all(input, &live);
         if !asked.contains(&live) {
             let message =
                 format!("the stack lives in {live}, which the spec does not list any more");
             let at = At::Value(SpecPath::of(&["location"]));
             let help = "a stack cannot move: list the region again, or destroy the stack first";
-            findings
-                .diagnostics
-                .push(Diagnostic::new(Code::StackMoved, at, message).with_help(help));
+            let finding = Diagnostic::new(Code::StackMoved, at, message).with_help(help);
+            located.findings.diagnostics.push(finding);
         }
-        return Some((live, selections, findings));
+        return Some(located);
     }
-    let mut passed_over: Vec<(Region, Findings)> = Vec::new();
+    let mut passed_over: Vec<Located> = Vec::new();
     for location in asked {
-        let (selections, mut findings) = match unknown_region(input, location) {
-            Some(finding) => (Selections::new(), finding),
-            None => select_all(input, location),
-        };
-        if !findings.diagnostics.has_errors() {
-            note_passed_over(passed_over, &mut findings);
-            return Some((location.clone(), selections, findings));
+        let mut located =
+            unknown_region(input, location).unwrap_or_else(|| select_all(input, location));
+        if !located.findings.diagnostics.has_errors() {
+            note_passed_over(passed_over, &mut located.findings);
+            return Some(located);
         }
-        passed_over.push((location.clone(), findings));
+        passed_over.push(located);
     }
     // Nothing fits anywhere: what is wrong in the preferred region helps most.
     let mut all = passed_over.into_iter();
-    let (location, mut findings) = all.next()?;
-    for (other, why) in all {
-        let reason = why
+    let mut located = all.next()?;
+    located.fits = false;
+    for other in all {
+        let reason = other
+            .findings
             .diagnostics
             .iter()
             .find(|finding| finding.severity == Severity::Error);
         let message = reason.map_or_else(String::new, |finding| {
-            format!("in {other}: {}", finding.message)
+            format!("in {}: {}", other.location, finding.message)
         });
-        findings.diagnostics.push(Diagnostic::new(
+        located.findings.diagnostics.push(Diagnostic::new(
             Code::LocationPassedOver,
             At::Value(SpecPath::of(&["location"])),
             message,
         ));
     }
-    Some((location, Selections::new(), findings))
+    Some(located)
 }
 
-fn unknown_region(input: Input<'_>, location: &Region) -> Option<Findings> {
+fn unknown_region(input: Input<'_>, location: &Region) -> Option<Located> {
     if input.catalog.region(location).is_some() {
         return None;
     }
@@ -85,17 +99,23 @@ fn unknown_region(input: Input<'_>, location: &Region) -> Option<Findings> {
         finding = finding.with_help(format!("did you mean `{near}`?"));
     }
     findings.diagnostics.push(finding);
-    Some(findings)
+    Some(Located {
+        location: location.clone(),
+        selections: Selections::new(),
+        refused: BTreeMap::new(),
+        fits: false,
+        findings,
+    })
 }
 
-fn note_passed_over(passed_over: Vec<(Region, Findings)>, findings: &mut Findings) {
-    for (location, why) in passed_over {
+fn note_passed_over(passed_over: Vec<Located>, findings: &mut Findings) {
+    for other in passed_over {
+        let why = &other.findings.diagnostics;
         for finding in why
-            .diagnostics
             .iter()
             .filter(|finding| finding.severity == Severity::Error)
         {
-            let message = format!("{location} is passed over: {}", finding.message);
+            let message = format!("{} is passed over: {}", other.location, finding.message);
             findings.diagnostics.push(Diagnostic::new(
                 Code::LocationPassedOver,
                 finding.at.clone(),
@@ -105,9 +125,10 @@ fn note_passed_over(passed_over: Vec<(Region, Findings)>, findings: &mut Finding
     }
 }
 
-fn select_all(input: Input<'_>, location: &Region) -> (Selections, Findings) {
+fn select_all(input: Input<'_>, location: &Region) -> Located {
     let mut findings = Findings::default();
     let mut selections = Selections::new();
+    let mut refused = BTreeMap::new();
     for (name, pool) in &input.spec.pools {
         let context = Context {
             spec: input.spec,
@@ -121,9 +142,22 @@ fn select_all(input: Input<'_>, location: &Region) -> (Selections, Findings) {
         };
         let (selection, found) = select::select(context);
         findings.extend(found);
-        selections.extend(selection.map(|selection| (name.clone(), selection)));
+        match selection {
+            Ok(selection) => {
+                selections.insert(name.clone(), selection);
+            }
+            Err(refusal) => {
+                refused.insert(name.clone(), refusal);
+            }
+        }
     }
-    (selections, findings)
+    Located {
+        location: location.clone(),
+        fits: refused.is_empty(),
+        selections,
+        refused,
+        findings,
+    }
 }
 
 /// Where the stack's network or nodes are.

@@ -5,17 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     ids::ArmId,
-    live::Live,
     plan::{Action, Step},
     resource::ResourceKind,
 };
 
-use crate::diff::references;
+use crate::diff::index::Index;
 
 /// Orders the steps as a reader expects them (what others need first, deletions last and
 /// reversed), and adds the edges that come from live resources: what a live resource holds is
 /// deleted only after the step that lets it go.
-pub(crate) fn run(mut steps: Vec<Step>, live: &Live) -> Vec<Step> {
+pub(crate) fn run(mut steps: Vec<Step>, index: &Index<'_>) -> Vec<Step> {
     let present: BTreeSet<Address> = steps.iter().map(|step| step.address.clone()).collect();
     let deleted: BTreeMap<ArmId, Address> = steps
         .iter()
@@ -29,13 +28,11 @@ pub(crate) fn run(mut steps: Vec<Step>, live: &Live) -> Vec<Step> {
             .filter(|need| present.contains(need))
             .cloned()
             .collect();
-        if step.action != Action::Delete
-            && let Some(resource) = live
-                .resources
-                .iter()
-                .find(|resource| resource.id == step.id)
+        if !deleted.is_empty()
+            && step.action != Action::Delete
+            && let Some(resource) = index.at_id(&step.id)
         {
-            let held = references(resource, live);
+            let held = index.references(resource);
             needs.extend(
                 held.iter()
                     .filter_map(|id| deleted.get(id))

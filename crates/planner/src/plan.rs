@@ -8,16 +8,16 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
     live::{Live, Mode, Power, Question},
     plan::{
-        Action, CatalogReference, Cost, FORMAT_VERSION, Plan, PoolImage, PoolPlan, Run, Scope,
-        SpecReference, Step,
+        Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Plan, PoolImage, PoolPlan,
+        Run, Scope, SpecReference, Step,
     },
-    spec::{Priority, Spec},
+    spec::{Pool, Priority, Spec},
     units::{Region, Timestamp},
 };
 
 use crate::{
     cost,
-    diff::{self, Changes, Permissions},
+    diff::{self, Changes, Permissions, index::Index},
     location::{self, Selections},
     order, preflight,
     select::{Findings, Selection},
@@ -69,6 +69,8 @@ pub struct Planned {
     /// The plan; `None` when the spec cannot be planned at all. It may only be applied when
     /// `diagnostics` has no error and `questions` is empty.
     pub plan: Option<Plan>,
+    /// The decision for each pool, also where there is no plan; nothing when all is deleted.
+    pub explanation: Explanation,
     /// Findings, sorted.
     pub diagnostics: Diagnostics,
     /// What must be known first: answer, and plan again.
@@ -77,41 +79,60 @@ pub struct Planned {
 
 /// Makes a plan.
 pub fn plan(input: Input<'_>) -> Planned {
+    let index = Index::new(input.live);
     let mut findings = Findings::default();
-    let plan = if input.options.destroy {
-        destroy(input, &mut findings)
+    let (plan, explanation) = if input.options.destroy {
+        (
+            destroy(input, &index, &mut findings),
+            Explanation::default(),
+        )
     } else {
-        create(input, &mut findings)
+        create(input, &index, &mut findings)
     };
     let mut diagnostics = findings.diagnostics;
     diagnostics.sort();
     Planned {
         plan,
+        explanation,
         diagnostics,
         questions: findings.questions,
     }
 }
 
-fn destroy(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
-    let changes = diff::destroy(input.live);
+fn destroy(input: Input<'_>, index: &Index<'_>, findings: &mut Findings) -> Option<Plan> {
+    let changes = diff::destroy(input.live, index);
     let location =
         location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
     let after: Vec<Desired> = Vec::new();
     let assembly = Assembly {
         input,
+        index,
         location,
-        selections: BTreeMap::new(),
+        pools: BTreeMap::new(),
         desired: after,
     };
     Some(assembly.assemble(changes, findings))
 }
 
-fn create(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
-    let (location, selections, selected) = location::choose(input)?;
-    findings.extend(selected);
-    if selections.len() < input.spec.pools.len() {
-        return None;
+fn create(
+    input: Input<'_>,
+    index: &Index<'_>,
+    findings: &mut Findings,
+) -> (Option<Plan>, Explanation) {
+    let Some(located) = location::choose(input) else {
+        return (None, Explanation::default());
+    };
+    let pools = pool_plans(input.spec, &located.selections);
+    let explanation = Explanation {
+        location: Some(located.location.clone()),
+        pools: pools.clone(),
+        refused: located.refused,
+    };
+    findings.extend(located.findings);
+    if !located.fits {
+        return (None, explanation);
     }
+    let (location, selections) = (located.location, located.selections);
     let keys = ssh_keys(input);
     let context = shape::Context {
         subscription: input
@@ -123,21 +144,15 @@ fn create(input: Input<'_>, findings: &mut Findings) -> Option<Plan> {
         ssh_keys: keys.as_deref(),
     };
     let desired = shape::run(input.spec, &selections, context);
-    let changes = diff::run(
-        &desired,
-        input.live,
-        &input.options.permissions,
-        input.catalog,
-    );
-    Some(
-        Assembly {
-            input,
-            location,
-            selections,
-            desired,
-        }
-        .assemble(changes, findings),
-    )
+    let changes = diff::run(&desired, index, &input.options.permissions, input.catalog);
+    let assembly = Assembly {
+        input,
+        index,
+        location,
+        pools,
+        desired,
+    };
+    (Some(assembly.assemble(changes, findings)), explanation)
 }
 
 /// Keys of the spec, else the one that the live key resource has.
@@ -163,10 +178,50 @@ fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
     })
 }
 
+/// What a plan says of each pool.
+fn pool_plans(spec: &Spec, selections: &Selections) -> BTreeMap<String, PoolPlan> {
+    let plans = selections.iter().filter_map(|(name, chosen)| {
+        let pool = spec.pools.get(name)?;
+        Some((name.clone(), pool_plan(pool, chosen)))
+    });
+    plans.collect()
+}
+
+fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
+    let image = &chosen.node(0).image;
+    PoolPlan {
+        size: chosen.size.clone(),
+        count: chosen.count,
+        image: PoolImage {
+            kind: chosen.image_kind.clone(),
+            urn: format!(
+                "{}:{}:{}:{}",
+                image.publisher, image.offer, image.sku, image.version
+            ),
+        },
+        priority: match pool.priority {
+            Priority::Regular => "regular",
+            Priority::Spot(_) => "spot",
+        }
+        .to_owned(),
+        zones: chosen.zones.clone(),
+        placement: "none".to_owned(),
+        grouping: "vms".to_owned(),
+        orchestrator: "manual".to_owned(),
+        memory: chosen.memory.clone(),
+        throughput: None,
+        parallelism: None,
+        rules: chosen.rules.clone(),
+        why: chosen.why.clone(),
+        candidates: chosen.candidates.clone(),
+    }
+}
+
 struct Assembly<'a> {
     input: Input<'a>,
+    index: &'a Index<'a>,
     location: Region,
-    selections: Selections,
+    pools: BTreeMap<String, PoolPlan>,
     desired: Vec<Desired>,
 }
 
@@ -179,7 +234,7 @@ impl Assembly<'_> {
             options,
         } = self.input;
         findings.diagnostics.extend(changes.diagnostics);
-        let steps = order::run(changes.steps, live);
+        let steps = order::run(changes.steps, self.index);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
         self.note_unknown_facts(findings);
@@ -209,48 +264,13 @@ impl Assembly<'_> {
             has_changes: steps.iter().any(|step| step.action.writes()),
             complete: live.unread.is_empty(),
             counts: Plan::count(&steps),
-            pools: self
-                .selections
-                .iter()
-                .filter_map(|(name, chosen)| Some((name.clone(), self.pool(name, chosen)?)))
-                .collect(),
+            pools: self.pools,
             steps,
             quota,
             cost,
             run: Run::default(),
             diagnostics: Vec::new(),
         }
-    }
-
-    fn pool(&self, name: &str, chosen: &Selection) -> Option<PoolPlan> {
-        let pool = self.input.spec.pools.get(name)?;
-        let image = &chosen.node(0).image;
-        Some(PoolPlan {
-            size: chosen.size.clone(),
-            count: chosen.count,
-            image: PoolImage {
-                kind: chosen.image_kind.clone(),
-                urn: format!(
-                    "{}:{}:{}:{}",
-                    image.publisher, image.offer, image.sku, image.version
-                ),
-            },
-            priority: match pool.priority {
-                Priority::Regular => "regular",
-                Priority::Spot(_) => "spot",
-            }
-            .to_owned(),
-            zones: chosen.zones.clone(),
-            placement: "none".to_owned(),
-            grouping: "vms".to_owned(),
-            orchestrator: "manual".to_owned(),
-            memory: chosen.memory.clone(),
-            throughput: None,
-            parallelism: None,
-            rules: chosen.rules.clone(),
-            why: chosen.why.clone(),
-            candidates: chosen.candidates.clone(),
-        })
     }
 
     fn cost(&self, steps: &[Step]) -> Cost {
@@ -263,10 +283,7 @@ impl Assembly<'_> {
             })
         });
         let stopped = |desired: &Desired| {
-            let live = live
-                .resources
-                .iter()
-                .find(|resource| resource.id == desired.id);
+            let live = self.index.at_id(&desired.id);
             live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
         };
         let after = self.desired.iter().map(|desired| cost::Item {
@@ -275,10 +292,14 @@ impl Assembly<'_> {
             has_hardware: !stopped(desired),
         });
         // What a destroy keeps is not desired, and goes on costing.
-        let kept = before.clone().filter(|item| {
-            let goes = |step: &Step| step.address == *item.address && step.action == Action::Delete;
-            self.input.options.destroy && !steps.iter().any(goes)
-        });
+        let going: BTreeSet<&Address> = steps
+            .iter()
+            .filter(|step| step.action == Action::Delete)
+            .map(|step| &step.address)
+            .collect();
+        let kept = before
+            .clone()
+            .filter(|item| self.input.options.destroy && !going.contains(item.address));
         cost::compare(before, after.chain(kept), catalog)
     }
 

@@ -7,13 +7,16 @@ use model::{
 };
 use serde_json::Value;
 
+use crate::diff::index::Index;
+
 /// What changed since a plan was made, of that which it relies on; empty when it holds.
 ///
 /// The same change of many resources is one finding that names them all.
 pub fn staleness(plan: &Plan, live: &Live) -> Diagnostics {
+    let index = Index::new(live);
     let mut changes: Vec<(Changed, Vec<&Step>)> = Vec::new();
     for step in &plan.steps {
-        for changed in changed(step, live) {
+        for changed in changed(step, &index) {
             match changes.iter_mut().find(|(known, _)| *known == changed) {
                 Some((_, steps)) => steps.push(step),
                 None => changes.push((changed, vec![step])),
@@ -26,14 +29,11 @@ pub fn staleness(plan: &Plan, live: &Live) -> Diagnostics {
         .collect()
 }
 
-fn changed(step: &Step, live: &Live) -> Vec<Changed> {
-    let found = live
-        .resources
-        .iter()
-        .find(|resource| resource.id == step.id);
+fn changed(step: &Step, index: &Index<'_>) -> Vec<Changed> {
     let waits = step.operations.first() == Some(&Operation::AwaitGone);
-    let found =
-        found.filter(|resource| !(waits && resource.state.provisioning == Provisioning::Deleting));
+    let found = index
+        .at_id(&step.id)
+        .filter(|resource| !(waits && resource.state.provisioning == Provisioning::Deleting));
     let values = found.map(LiveResource::values);
     step.fingerprint.changes(values.as_ref())
 }

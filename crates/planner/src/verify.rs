@@ -3,7 +3,7 @@
 use model::{address::Address, catalog::Catalog, live::Live, plan::Plan};
 
 use crate::{
-    diff::{Index, is_deleting, unequal},
+    diff::{index::Index, is_deleting, unequal},
     shape::{Allowed, Desired},
 };
 

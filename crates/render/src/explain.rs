@@ -1,8 +1,6 @@
 //! The decision record of a pool: what was chosen, why, and what became of every other size.
 
-use std::collections::BTreeMap;
-
-use model::plan::PoolPlan;
+use model::{diag::DiagnosticDocument, plan::Explanation};
 use serde_json::json;
 
 use crate::{failure, paper::Paper, plan::pools, style::Style};
@@ -10,8 +8,14 @@ use crate::{failure, paper::Paper, plan::pools, style::Style};
 /// The version of the JSON document.
 pub const FORMAT_VERSION: &str = "1.0";
 
-/// The records of pools as text: no candidate is left out.
-pub fn text(pools: &[(&str, &PoolPlan)], style: Style) -> String {
+/// The records of pools as text: no candidate is left out. Pools for which nothing fits come
+/// last, next to the findings about them.
+pub fn text(explanation: &Explanation, style: Style) -> String {
+    let Explanation {
+        location,
+        pools,
+        refused,
+    } = explanation;
     let mut paper = Paper::new(style);
     for (position, (name, pool)) in pools.iter().enumerate() {
         if position > 0 {
@@ -19,14 +23,28 @@ pub fn text(pools: &[(&str, &PoolPlan)], style: Style) -> String {
         }
         pools::write_all(&mut paper, name, pool, style);
     }
+    for (position, (name, refusal)) in refused.iter().enumerate() {
+        if position > 0 || !pools.is_empty() {
+            paper.blank();
+        }
+        pools::write_refusal(&mut paper, name, refusal, location.as_ref(), style);
+    }
     paper.finish()
 }
 
-/// The records of pools as one JSON document, each in the form it has in a plan.
-pub fn json(pools: &[(&str, &PoolPlan)]) -> String {
-    let pools: BTreeMap<&str, &PoolPlan> = pools.iter().copied().collect();
+/// The records of pools as one JSON document, each in the form it has in a plan, with the
+/// findings about them.
+pub fn json(explanation: &Explanation, diagnostics: &[DiagnosticDocument]) -> String {
+    let Explanation {
+        location,
+        pools,
+        refused,
+    } = explanation;
     failure::document(&json!({
         "format_version": FORMAT_VERSION,
+        "location": location,
         "pools": pools,
+        "refused": refused,
+        "diagnostics": diagnostics,
     }))
 }

@@ -10,6 +10,12 @@ use crate::style::{Ink, Style};
 /// Stands for what was cut off.
 const CUT: &str = "…";
 
+/// Marks behind which a word can be broken so that its parts can still be read.
+const MARKS: [char; 9] = [':', '/', '-', '_', '.', ',', ';', '=', '@'];
+
+/// A piece of a word that fills less than this part of its line is a scrap.
+const SCRAP: usize = 3;
+
 /// One line, without its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line(Vec<Piece>);
@@ -123,6 +129,16 @@ impl Line {
             .collect()
     }
 
+    /// Columns of the widest word.
+    pub fn longest_word(&self) -> usize {
+        let words = self.words();
+        words
+            .iter()
+            .map(|word| word.line.width())
+            .max()
+            .unwrap_or(0)
+    }
+
     /// The line, or its beginning and `…` where it takes more than `most` columns.
     pub fn cut(&self, most: usize) -> Self {
         if self.width() <= most {
@@ -201,26 +217,33 @@ impl Line {
         lines
     }
 
+    /// Pieces of at most `most` columns: behind a mark inside of the word, where there is one
+    /// that leaves no scrap, else between any two characters.
     fn chop(self, most: usize) -> Vec<Self> {
-        if self.width() <= most {
-            return vec![self];
+        let mut rest = self;
+        let mut lines = Vec::new();
+        while rest.width() > most {
+            let text = rest.text();
+            let (head, tail) = rest.split(cut_place(&text, most));
+            lines.push(head);
+            rest = tail;
         }
-        let mut lines = vec![Self::default()];
-        let mut text = String::new();
-        for piece in &self.0 {
-            for character in piece.text.chars() {
-                let length = text.len();
-                text.push(character);
-                if length > 0 && width(&text) > most {
-                    lines.push(Self::default());
-                    text.drain(..length);
-                }
-                if let Some(line) = lines.last_mut() {
-                    line.add(piece.ink, character.encode_utf8(&mut [0; 4]));
-                }
-            }
-        }
+        lines.push(rest);
         lines
+    }
+
+    /// The line before and behind a byte of its text.
+    fn split(&self, at: usize) -> (Self, Self) {
+        let (mut head, mut tail) = (Self::default(), Self::default());
+        let mut position = 0;
+        for piece in &self.0 {
+            let inside = at.saturating_sub(position).min(piece.text.len());
+            let (before, behind) = piece.text.split_at(inside);
+            head.add(piece.ink, before);
+            tail.add(piece.ink, behind);
+            position += piece.text.len();
+        }
+        (head, tail)
     }
 
     /// The words, each with the blanks after it.
@@ -255,6 +278,25 @@ impl Line {
         }
         words
     }
+}
+
+/// Where text that takes more than `most` columns is cut, in bytes: at least one character
+/// stays before it.
+fn cut_place(text: &str, most: usize) -> usize {
+    let mut last = 0;
+    let mut behind_mark = None;
+    for (start, character) in text.char_indices() {
+        let end = start + character.len_utf8();
+        let columns = text.get(..end).map_or(0, width);
+        if columns > most && last > 0 {
+            break;
+        }
+        last = end;
+        if MARKS.contains(&character) && columns.saturating_mul(SCRAP) >= most && columns <= most {
+            behind_mark = Some(end);
+        }
+    }
+    behind_mark.unwrap_or(last)
 }
 
 struct Word {

@@ -1,8 +1,9 @@
 //! Aligned columns.
 //!
 //! A table never takes more columns than the terminal has. Where there is no room, spare
-//! columns are left out, then columns that can be broken give way, then those that can be
-//! cut; a last column for which too little is left stands below its row instead.
+//! columns are left out, then columns that can be broken give way, down to their longest word
+//! and only then further, then those that can be cut; a last column for which too little is left
+//! stands below its row instead.
 
 use crate::{
     line::{Line, width},
@@ -82,6 +83,7 @@ pub struct Table {
     columns: Vec<Column>,
     rows: Vec<Row>,
     indent: usize,
+    below: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -97,7 +99,13 @@ impl Table {
             columns: columns.into(),
             rows: Vec::new(),
             indent,
+            below: BELOW,
         }
+    }
+
+    /// With cells that stand below their row behind this many more blanks than the row.
+    pub fn with_notes_at(self, below: usize) -> Self {
+        Self { below, ..self }
     }
 
     /// Adds a row; cells that are missing are empty, cells beyond the last column are not
@@ -159,7 +167,7 @@ impl Table {
         let Some(cell) = cells.get(column.index).filter(|cell| !cell.is_empty()) else {
             return Vec::new();
         };
-        let indent = self.indent + BELOW;
+        let indent = self.indent + self.below;
         cell.wrap_hard(most.saturating_sub(indent).max(1))
             .iter()
             .map(|part| part.indented(indent).cut(most))
@@ -187,7 +195,8 @@ impl Table {
             && !others.is_empty()
         {
             let taken = self.indent + others.iter().sum::<usize>() + others.len() * GAP;
-            if most.saturating_sub(taken) < *needed.min(&READABLE) {
+            let readable = self.longest_word(last.index).clamp(READABLE, READABLE_WORD);
+            if most.saturating_sub(taken) < readable.min(*needed) {
                 below = columns.pop();
                 widths.pop();
             }
@@ -204,6 +213,13 @@ impl Table {
     fn fit(&self, columns: &[Placed], widths: &mut [usize], most: usize) {
         let gaps = columns.len().saturating_sub(1) * GAP + self.indent;
         let room = most.saturating_sub(gaps);
+        // Words first: no column breaks one as long as another can give way.
+        shrink(widths, room, |index| {
+            let column = columns
+                .get(index)
+                .filter(|column| column.fit == Fit::Wrap)?;
+            Some(self.longest_word(column.index).max(LEAST))
+        });
         let stages: [(&[Fit], usize); 4] = [
             (&[Fit::Wrap], LEAST),
             (&[Fit::Wrap, Fit::Cut], LEAST),
@@ -254,6 +270,11 @@ impl Table {
         })
     }
 
+    /// Columns of the longest word of a column.
+    fn longest_word(&self, index: usize) -> usize {
+        self.cells(index).map(Line::longest_word).max().unwrap_or(0)
+    }
+
     fn joined(
         &self,
         columns: &[Placed],
@@ -284,7 +305,10 @@ const LEAST: usize = 12;
 /// What must be left for a last column that can be broken; it stands below its row otherwise.
 const READABLE: usize = 24;
 
-/// Blanks before a cell that stands below its row, beyond those of the table.
+/// The longest word that must have room there, too; one that is longer may be broken.
+const READABLE_WORD: usize = 40;
+
+/// Blanks before a cell that stands below its row, beyond those of the table, unless it says.
 const BELOW: usize = 6;
 
 /// Where everything goes.

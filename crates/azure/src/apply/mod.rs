@@ -23,7 +23,10 @@ use model::{
 use tokio::sync::{mpsc, watch};
 
 use self::{failure::Stopped, step::Performer};
-use crate::{client::Client, error::SinkError};
+use crate::{
+    client::Client,
+    error::{SinkError, chain},
+};
 
 /// Where events go: progress, the journal, JSON lines.
 ///
@@ -88,7 +91,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Hands an event to the sink. Once that fails, nothing is written any more.
+    /// Hands an event to the sink. Once that fails, nothing is written any more; whoever owns the
+    /// sink knows why.
     fn emit(&self, event: &Event) -> Result<(), SinkError> {
         let result = self.sink.emit(event);
         if result.is_err() {
@@ -100,7 +104,7 @@ impl Run<'_> {
     /// The same where there is nothing to be held back.
     fn tell(&self, event: &Event) {
         if let Err(error) = self.emit(event) {
-            tracing::error!(%error, "the run stops");
+            tracing::debug!(error = %chain(&error), "the run stops");
         }
     }
 
@@ -181,6 +185,11 @@ impl Driver<'_> {
             if run.is_broken() {
                 self.walk.interrupt();
             }
+            // Before new steps start: they begin when they are first polled, which is below.
+            if interrupt.has_changed().unwrap_or(false) && self.heed(*interrupt.borrow_and_update())
+            {
+                return;
+            }
             for index in self.walk.ready() {
                 let Some(step) = run.plan.steps.get(index) else {
                     continue;
@@ -195,11 +204,11 @@ impl Driver<'_> {
             let turn = tokio::select! {
                 biased;
                 Some(index) = accepted.recv() => Turn::Accepted(index),
+                Some((index, result)) = steps.next() => Turn::Ended(index, result),
                 changed = interrupt.changed(), if watching => {
                     watching = changed.is_ok();
                     Turn::Interrupt
                 }
-                Some((index, result)) = steps.next() => Turn::Ended(index, result),
             };
             match turn {
                 Turn::Accepted(index) => self.accept(index),

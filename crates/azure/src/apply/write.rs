@@ -18,8 +18,9 @@ use crate::{
     lro::drive,
 };
 
-/// The longest wait between two tries.
-const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// The longest wait between two tries: what is in the way is gone for so long, at most, before we
+/// notice, and a write each so often is no burden.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Why a write did not do what it was sent for.
 pub(super) enum WriteError {

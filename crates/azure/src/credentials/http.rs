@@ -19,6 +19,9 @@ use crate::settings::Settings;
 /// The longest wait for a token.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The longest life of a token, in seconds, that is believed: a year, when they live for a day.
+const LONGEST_LIFE: i64 = 365 * 24 * 3_600;
+
 /// Tries after the first. With the library's own eight, somebody whose authority is down or
 /// misspelt waits for more than a minute before the reason is told.
 const RETRIES: u32 = 4;
@@ -67,8 +70,25 @@ impl HttpClient for IdentityHttp {
             }
         }
         let body = answer.bytes().await.map_err(lost)?;
+        check_lifetime(&body)?;
         Ok(AsyncRawResponse::from_bytes(status, headers, body))
     }
+}
+
+/// Refuses a token whose life is no time span: the library would add it to the time of day, and
+/// end the process where the sum is no date.
+fn check_lifetime(body: &[u8]) -> Result<()> {
+    let document: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    let seconds = document
+        .get("expires_in")
+        .and_then(serde_json::Value::as_i64);
+    if seconds.is_some_and(|seconds| !(0..=LONGEST_LIFE).contains(&seconds)) {
+        return Err(Error::with_message(
+            ErrorKind::Credential,
+            "the token service gave a token that does not live for a sensible time",
+        ));
+    }
+    Ok(())
 }
 
 /// The address stays out of the message: it may carry an assertion.

@@ -1,6 +1,8 @@
 //! Each credential at the wire: a scripted server stands for the authority, the CI system and
 //! the metadata service; scripts stand for the command-line tools.
 
+mod harmed;
+
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use async_trait::async_trait;
@@ -58,6 +60,10 @@ async fn choose(
     settings: &Settings,
     on_azure_vm: bool,
 ) -> std::result::Result<Chosen, NoCredential> {
+    choose_over(settings, &redirect(server), on_azure_vm).await
+}
+
+fn redirect(server: &Server) -> Arc<dyn HttpClient> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .ok();
@@ -65,11 +71,10 @@ async fn choose(
         .no_proxy()
         .build()
         .expect("a client");
-    let http: Arc<dyn HttpClient> = Arc::new(Redirect {
+    Arc::new(Redirect {
         to: Url::parse(&server.url()).expect("a url"),
         inner: IdentityHttp::new(client),
-    });
-    choose_over(settings, &http, on_azure_vm).await
+    })
 }
 
 async fn token(chosen: &Chosen) -> String {

@@ -1,8 +1,10 @@
 //! Every form of an error, and what is said of it.
 
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::{fault, testing::odd};
 
 fn read(status: u16, body: &Value) -> ArmError {
     ArmError::read(status, &Headers::new(), body.to_string().as_bytes())
@@ -115,4 +117,38 @@ fn a_chain_says_each_sentence_once() {
         })),
     };
     assert_eq!(chain(&error), "GET /x failed: A: b");
+}
+
+/// Error bodies, most of them with something wrong in them.
+fn body() -> impl Strategy<Value = Vec<u8>> {
+    let inner = json!({"error": {"code": "QuotaExceeded", "message": "m"}}).to_string();
+    let policy = json!({"info": {"policyDefinitionDisplayName": "no", "evaluationDetails":
+        {"evaluatedExpressions": [{"path": "p", "expressionValue": 1, "operator": "In"}]}}});
+    let harmed = odd::harmed(vec![
+        json!({"error": {"code": "C", "message": "see https://a.test/o?sig=secret", "target": "t",
+            "details": [{"code": "D", "message": inner}], "additionalInfo": [policy]}}),
+        json!({"code": "OperationNotAllowed", "message": "Operation could not be completed as it \
+            results in exceeding approved standardNDFamily Cores quota. Current Limit: 1"}),
+        json!({"error": {"code": 7, "message": ["m"], "details": {"code": "D"}}}),
+    ]);
+    prop_oneof![
+        3 => harmed.prop_map(|body| body.to_string().into_bytes()),
+        1 => odd::body(),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_body_is_an_error_that_says_something(
+        status in 300_u16..600, body in body(), spot: bool
+    ) {
+        let error = ArmError::read(status, &Headers::new(), &body);
+        prop_assert_eq!(error.status, status);
+        prop_assert!(error.details.len() <= NESTING);
+        prop_assert!(!error.to_string().contains("sig=secret"), "{}", error);
+        prop_assert!(error.to_string().len() > 1, "{:?}", error);
+        let failure = fault::failure(&error, spot);
+        prop_assert!(!failure.kind.is_empty());
+        prop_assert!(!failure.code.is_empty() && !failure.message.is_empty(), "{:?}", failure);
+    }
 }

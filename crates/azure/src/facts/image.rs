@@ -68,7 +68,7 @@ fn is_absent(error: &RequestError) -> bool {
 }
 
 /// Compares versions number by number, as Azure means them.
-fn compare_versions(one: &str, other: &str) -> Ordering {
+pub(super) fn compare_versions(one: &str, other: &str) -> Ordering {
     let numbers = |version: &str| -> Vec<u64> {
         version
             .split('.')
@@ -80,7 +80,8 @@ fn compare_versions(one: &str, other: &str) -> Ordering {
         .then_with(|| one.cmp(other))
 }
 
-fn fact(version: &str, body: &Value) -> ImageFact {
+/// What the body of a version tells.
+pub(super) fn fact(version: &str, body: &Value) -> ImageFact {
     let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
     let features = body
         .pointer("/properties/features")

@@ -7,6 +7,8 @@ mod image;
 mod sizes;
 mod usages;
 
+use std::collections::BTreeMap;
+
 use futures::future::join_all;
 use model::live::{Answer, Facts, Question};
 
@@ -18,7 +20,10 @@ use crate::{
 
 /// An answer together with the question.
 enum Told {
-    Sizes(model::units::Region, Answer<Vec<model::live::SizeFact>>),
+    Sizes(
+        model::units::Region,
+        Answer<BTreeMap<model::units::SizeName, model::live::SizeFact>>,
+    ),
     Compute(model::units::Region, Answer<Vec<model::live::UsageFact>>),
     Network(model::units::Region, Answer<Vec<model::live::UsageFact>>),
     Image(

@@ -2,13 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{live::SizeFact, units::Region};
+use model::{
+    live::SizeFact,
+    units::{Region, SizeName},
+};
 use serde_json::Value;
 
 use crate::{client::Client, error::RequestError, versions};
 
 /// Reads the sizes of a region.
-pub(super) async fn read(client: &Client, region: &Region) -> Result<Vec<SizeFact>, RequestError> {
+pub(super) async fn read(
+    client: &Client,
+    region: &Region,
+) -> Result<BTreeMap<SizeName, SizeFact>, RequestError> {
     let path = format!(
         "/subscriptions/{}/providers/Microsoft.Compute/skus",
         client.subscription()
@@ -20,7 +26,8 @@ pub(super) async fn read(client: &Client, region: &Region) -> Result<Vec<SizeFac
         ("api-version", versions::SKUS),
     ];
     let items = client.list(&path, &query).await?;
-    Ok(items.iter().filter_map(|item| size(item, region)).collect())
+    let sizes = items.iter().filter_map(|item| size(item, region));
+    Ok(sizes.map(|size| (size.name.clone(), size)).collect())
 }
 
 /// A size; `None` for other kinds of SKUs and other regions.

@@ -6,10 +6,11 @@ use model::{
     live::{Answer, Facts, ImageQuestion, Question},
     units::Region,
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{answer, sizes};
-use crate::testing::{Act, Seen, Server};
+use super::{answer, image as images, sizes, usages};
+use crate::testing::{Act, Seen, Server, odd};
 
 fn image(version: Option<&str>) -> ImageQuestion {
     ImageQuestion {
@@ -82,7 +83,8 @@ async fn questions_are_answered_once() {
     assert_eq!((server.seen().len(), sent), (sent, 6));
 
     let sizes = facts.sizes[&region()].known().expect("sizes");
-    assert_eq!((sizes.len(), sizes[0].zones.len()), (1, 3));
+    let zones = |name: &str| sizes.get(&name.into()).map(|size| size.zones.len());
+    assert_eq!((sizes.len(), zones("standard_nc4as_T4_V3")), (1, Some(3)));
     let cores = &facts.compute_quota[&region()].known().expect("quota")[0];
     assert_eq!(
         (cores.name.as_str(), cores.limit, cores.used),
@@ -153,4 +155,40 @@ fn restrictions_are_told_apart() {
         "restrictionInfo": {"locations": ["westus"]}});
     check(json!([elsewhere]), None, &[]);
     assert!(sizes::size(&restricted(&json!([])), &Region::new("westus")).is_none());
+}
+
+/// Answers about a region, with something wrong in them.
+fn harmed() -> impl Strategy<Value = Value> {
+    let restrictions = json!([{"type": "Zone", "values": ["eastus"], "reasonCode": "NotAvailableForSubscription",
+        "restrictionInfo": {"locations": ["eastus"], "zones": ["1"]}}]);
+    odd::harmed(vec![
+        restricted(&restrictions),
+        json!({"limit": 100, "currentValue": 5, "name": {"value": "cores", "localizedValue": "vCPUs"}}),
+        json!({"properties": {"hyperVGeneration": "V2", "architecture": "x64", "plan": {},
+            "osDiskImage": {"sizeInGb": 30, "sizeInBytes": 32_213_303_808_u64},
+            "features": [{"name": "SecurityType", "value": "TrustedLaunchSupported"}]}}),
+    ])
+}
+
+proptest! {
+    /// A number that was not told is not made up: unknown is not zero.
+    #[test]
+    fn a_harmed_fact_is_left_out_or_told_as_it_is(item in harmed(), version in odd::text()) {
+        if let Some(usage) = usages::usage(&item) {
+            prop_assert_eq!(item["limit"].as_i64(), Some(usage.limit));
+            prop_assert_eq!(item["currentValue"].as_i64(), Some(usage.used));
+        }
+        if let Some(size) = sizes::size(&item, &region()) {
+            prop_assert_eq!(item["name"].as_str().unwrap_or_default(), size.name.as_str());
+        }
+        let fact = images::fact(&version, &item);
+        let told = item.pointer("/properties/osDiskImage").is_some_and(Value::is_object);
+        prop_assert!(told || fact.os_disk_gb.is_none());
+    }
+
+    #[test]
+    fn versions_of_any_text_have_an_order(one in odd::text(), other in odd::text()) {
+        let order = images::compare_versions(&one, &other);
+        prop_assert_eq!(images::compare_versions(&other, &one), order.reverse());
+    }
 }

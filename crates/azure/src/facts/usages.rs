@@ -24,7 +24,7 @@ pub(super) async fn read(
 }
 
 /// A counter; one without its numbers is left out, which makes it unknown, not zero.
-fn usage(item: &Value) -> Option<UsageFact> {
+pub(super) fn usage(item: &Value) -> Option<UsageFact> {
     let name = item.pointer("/name/value")?.as_str()?;
     let display_name = item.pointer("/name/localizedValue").and_then(Value::as_str);
     Some(UsageFact {

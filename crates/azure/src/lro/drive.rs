@@ -80,13 +80,7 @@ pub(crate) async fn follow(
     {
         segments.pop();
     }
-    let begun = Operation::begin(call.method, resource, first).map_err(|fault| {
-        OperationError::Request(RequestError {
-            method: call.method.to_string(),
-            target: call.url.path().to_owned(),
-            fault,
-        })
-    })?;
+    let begun = Operation::begin(call.method, resource, first);
     drive(client, begun, deadline, report).await
 }
 
@@ -111,6 +105,7 @@ async fn drive(
     let counted = client.under_way().count();
     let clock = client.clock();
     let begun = clock.now();
+    let mut last_answer = begun;
     loop {
         let (url, after, state) = match poll {
             Poll::Done(body) => return Ok(body),
@@ -135,12 +130,19 @@ async fn drive(
             }
         }
         let answer = client.send(&Call::new(Method::Get, url)).await;
-        if let Err(error) = &answer
-            && error.arm().is_none()
-            && is_final(error)
-        {
-            return answer.map(|_| None).map_err(OperationError::Request);
-        }
+        let answer = match answer {
+            Err(error) if error.arm().is_none() => {
+                let silence = clock.now().saturating_sub(last_answer);
+                if is_final(&error) || silence > client.limits().silence {
+                    return Err(OperationError::Request(error));
+                }
+                Err(error)
+            }
+            answered => {
+                last_answer = clock.now();
+                answered
+            }
+        };
         poll = operation.next(&answer);
         if clock.now() >= deadline
             && let Poll::Wait { state, .. } = poll

@@ -2,7 +2,8 @@
 //! or a network.
 //!
 //! Order of trust: the `Azure-AsyncOperation` address, else `Location`, else the resource's own
-//! `provisioningState`. Addresses are followed as they are given.
+//! `provisioningState`. Addresses are followed as they are given, and only at the endpoint: the
+//! transport refuses all others.
 
 pub(crate) mod drive;
 
@@ -13,10 +14,12 @@ use serde_json::Value;
 
 use crate::{
     call::Reply,
-    error::{ArmError, RequestError, RequestFault},
+    error::{ArmError, RequestError},
 };
 
 /// The longest of our own waits, where Azure names none.
+/// The longest wait that Azure may ask for between two polls.
+const LONGEST_ASKED: Duration = Duration::from_secs(600);
 const LONGEST: Duration = Duration::from_secs(10);
 /// The first wait where Azure says to wait for nothing; it doubles, so that an operation of
 /// milliseconds and one of minutes both cost few polls.
@@ -101,13 +104,9 @@ fn provisioning_state(body: &Value) -> Option<&str> {
 
 impl Operation {
     /// What the answer to a write starts.
-    pub(crate) fn begin(
-        method: Method,
-        resource: Url,
-        first: &Reply,
-    ) -> Result<(Self, Poll), RequestFault> {
-        let status_url = address(first, "azure-asyncoperation")?;
-        let location = address(first, "location")?.filter(|_| first.status == 202);
+    pub(crate) fn begin(method: Method, resource: Url, first: &Reply) -> (Self, Poll) {
+        let status_url = address(first, "azure-asyncoperation", &resource);
+        let location = address(first, "location", &resource).filter(|_| first.status == 202);
         let style = match (status_url, location) {
             (Some(url), _) => Style::Status(url),
             (None, Some(url)) => Style::Location(url),
@@ -132,7 +131,7 @@ impl Operation {
             }
             Style::Resource => operation.after_resource(first),
         };
-        Ok((operation, poll))
+        (operation, poll)
     }
 
     /// An operation that somebody else started: only the resource tells about it.
@@ -168,9 +167,13 @@ impl Operation {
     }
 
     fn after_status(&mut self, reply: &Reply) -> Poll {
-        let state = reply.body.get("status").and_then(Value::as_str);
-        match state.map_or(Meaning::Succeeded, meaning) {
-            Meaning::UnderWay => self.wait(state.unwrap_or_default(), reply.retry_after()),
+        let Some(state) = reply.body.get("status").and_then(Value::as_str) else {
+            // It says nothing, least of all that it has ended well.
+            self.style = Style::Resource;
+            return self.ask_resource("Unknown");
+        };
+        match meaning(state) {
+            Meaning::UnderWay => self.wait(state, reply.retry_after()),
             Meaning::Succeeded => self.after_success(None),
             Meaning::Failed => failure(reply, "OperationFailed", "the operation failed"),
             Meaning::Canceled => failure(reply, "OperationCanceled", "the operation was cancelled"),
@@ -182,7 +185,7 @@ impl Operation {
             let body = Some(&reply.body).filter(|body| !body.is_null()).cloned();
             return self.after_success(body);
         }
-        if let Ok(Some(url)) = address(reply, "location") {
+        if let Some(url) = address(reply, "location", &self.resource) {
             self.style = Style::Location(url);
         }
         self.wait("InProgress", reply.retry_after())
@@ -298,7 +301,7 @@ impl Operation {
         let doubled = 1_u32 << self.waits.min(16);
         let after = match retry_after {
             Some(0) => FLOOR.saturating_mul(doubled).min(FLOOR_CAP),
-            Some(seconds) => Duration::from_secs(seconds),
+            Some(seconds) => Duration::from_secs(seconds).min(LONGEST_ASKED),
             None => Duration::from_secs(1).saturating_mul(doubled).min(LONGEST),
         };
         self.waits += 1;
@@ -318,15 +321,19 @@ impl Operation {
     }
 }
 
-fn address(reply: &Reply, header: &'static str) -> Result<Option<Url>, RequestFault> {
-    reply
-        .header(header)
-        .map(|text| {
-            Url::parse(text).map_err(|error| {
-                RequestFault::Unreadable(format!("`{header}` is no address: {error}"))
-            })
-        })
-        .transpose()
+/// The address in a header, whole or a path. One that is neither is left out: the write was
+/// accepted, and its resource tells how it ends.
+fn address(reply: &Reply, header: &'static str, resource: &Url) -> Option<Url> {
+    let text = reply.header(header).filter(|text| !text.is_empty())?;
+    let found = if text.starts_with('/') {
+        resource.join(text)
+    } else {
+        Url::parse(text)
+    };
+    if found.is_err() {
+        tracing::warn!(header, "no address");
+    }
+    found.ok()
 }
 
 /// The error in an answer, or one of our own where it names none.

@@ -1,5 +1,7 @@
 //! Operations answer by answer, and at the wire.
 
+mod harmed;
+
 use std::time::Duration;
 
 use azure_core::{Method, Url, headers::Headers};
@@ -59,7 +61,7 @@ fn resource(word: &str) -> Answer {
 }
 
 fn begin(method: Method, first: &Reply) -> (Operation, Poll) {
-    Operation::begin(method, url(RESOURCE), first).expect("an operation")
+    Operation::begin(method, url(RESOURCE), first)
 }
 
 fn status_operation(method: Method) -> Operation {
@@ -359,4 +361,29 @@ async fn an_address_elsewhere_is_refused() {
     };
     assert!(matches!(error.fault, RequestFault::ForeignOrigin { .. }));
     assert!(server.seen().is_empty());
+}
+
+#[tokio::test]
+async fn an_operation_that_nobody_answers_for_is_given_up_long_before_its_deadline() {
+    let ((result, _), _, seconds) = follow(vec![Act::HangUp], Method::Put, 86_400).await;
+    let Err(drive::OperationError::Request(error)) = result else {
+        panic!("no answer");
+    };
+    assert!(matches!(error.fault, RequestFault::Unanswered { .. }));
+    let waited: u64 = seconds.iter().sum();
+    assert!((250..400).contains(&waited), "{waited}");
+}
+
+#[tokio::test]
+async fn a_network_that_comes_back_in_time_loses_nothing() {
+    let answered = Act::json(200, &json!({"status": "InProgress"}));
+    // Six attempts are one poll; three polls without an answer are less than the limit.
+    let mut acts = Vec::new();
+    for _ in 0..8 {
+        acts.extend(vec![Act::HangUp; 18]);
+        acts.push(answered.clone());
+    }
+    acts.push(Act::json(200, &json!({"status": "Succeeded"})));
+    let ((result, _), _, _) = follow(acts, Method::Post, 86_400).await;
+    assert!(result.is_ok(), "{result:?}");
 }

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::{ReadScope, explain};
 use crate::{
-    call::Call,
     client::Client,
     error::{ReadError, RequestError},
     versions, wire,
@@ -158,18 +157,13 @@ impl Reader<'_> {
         let query = [("api-version", versions::COMPUTE)];
         let mut bodies = Vec::new();
         let first = self.client.call_at(Method::Get, &path, &query);
-        let first = self.said(&what, first).await?;
-        let next = none_if_absent(self.client.page(&first, &mut bodies).await);
-        let next = self.said(&what, next).await?;
+        let mut pages = self.client.pages(self.said(&what, first).await?);
+        let first = none_if_absent(pages.page(self.client, &mut bodies).await);
+        self.said(&what, first).await?;
         let rest = async {
             let mut rest = Vec::new();
-            let mut next = next;
-            while let Some(url) = next {
-                let call = Call::new(Method::Get, url);
-                next = self
-                    .said(&what, self.client.page(&call, &mut rest).await)
-                    .await?;
-            }
+            let read = pages.rest(self.client, &mut rest).await;
+            self.said(&what, read).await?;
             Ok::<_, ReadError>(rest)
         };
         let mut machines = Machines::default();
@@ -208,11 +202,12 @@ impl Reader<'_> {
             }
             other => self.said(WHAT, other).await?,
         };
-        let view = |item: &Value| {
+        let view = |mut item: Value| {
             let id = item.get("id")?.as_str()?.parse().ok()?;
-            Some((id, item.pointer("/properties/instanceView")?.clone()))
+            let view = item.pointer_mut("/properties/instanceView")?;
+            Some((id, view.take()))
         };
-        Ok((items.iter().filter_map(view).collect(), None))
+        Ok((items.into_iter().filter_map(view).collect(), None))
     }
 
     /// Lists the kinds that the stack has in groups other than the spec's.

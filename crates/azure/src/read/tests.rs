@@ -1,5 +1,7 @@
 //! Reading a small world, at the wire.
 
+mod harmed;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use model::{

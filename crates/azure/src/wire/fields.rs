@@ -20,9 +20,19 @@ pub(super) fn unsupported(pointer: &str, found: &(impl ToString + ?Sized)) -> De
     }
 }
 
+/// The member at a place. Unlike `Value::pointer` it knows no escapes: no name of ours needs one,
+/// and looking for them costs more than finding the member.
+pub(super) fn member<'a>(body: &'a Value, pointer: &str) -> Option<&'a Value> {
+    let mut names = pointer.split('/').skip(1);
+    names.try_fold(body, |value, name| match value.as_array() {
+        Some(items) => items.get(name.parse::<usize>().ok()?),
+        None => value.get(name),
+    })
+}
+
 /// Text, where there is any.
 pub(super) fn text<'a>(body: &'a Value, pointer: &str) -> Option<&'a str> {
-    body.pointer(pointer).and_then(Value::as_str)
+    member(body, pointer).and_then(Value::as_str)
 }
 
 /// Text that must be there.
@@ -32,7 +42,7 @@ pub(super) fn required<'a>(body: &'a Value, pointer: &str) -> Result<&'a str, De
 
 /// A whole number; numbers that came as text count too.
 pub(super) fn number(body: &Value, pointer: &str) -> Option<u32> {
-    let value = body.pointer(pointer)?;
+    let value = member(body, pointer)?;
     value
         .as_u64()
         .or_else(|| value.as_str()?.trim().parse().ok())
@@ -66,7 +76,7 @@ pub(super) fn items<'a>(
     body: &'a Value,
     pointer: &str,
 ) -> impl Iterator<Item = &'a Value> + use<'a> {
-    body.pointer(pointer)
+    member(body, pointer)
         .and_then(Value::as_array)
         .into_iter()
         .flatten()

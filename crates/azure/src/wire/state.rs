@@ -6,7 +6,7 @@ use model::{
 };
 use serde_json::Value;
 
-use super::fields::{items, text};
+use super::fields::{items, member, text};
 
 /// The state that a body tells. A VM's power is in its instance view, which a list leaves out.
 pub(crate) fn of_body(body: &Value) -> State {
@@ -14,7 +14,7 @@ pub(crate) fn of_body(body: &Value) -> State {
         provisioning: provisioning(body),
         ..State::default()
     };
-    if let Some(view) = body.pointer("/properties/instanceView") {
+    if let Some(view) = member(body, "/properties/instanceView") {
         apply_instance_view(&mut state, view);
     }
     state.evicted = is_evicted(body, &state);

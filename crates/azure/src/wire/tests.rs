@@ -349,3 +349,4 @@ proptest! {
 
 mod cases;
 mod changes;
+mod harmed;

@@ -13,6 +13,8 @@ use std::{
 
 use serde_json::{Value, json};
 
+use super::journal::{LOG, SNAPSHOT};
+
 /// Why a world folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -44,6 +46,14 @@ pub enum OpenError {
         file: PathBuf,
         /// Its format.
         found: u32,
+    },
+    /// The folder has no world, and files of somebody else.
+    #[error("`{}` holds no sandbox but other files, such as `{found}`", folder.display())]
+    NoWorld {
+        /// The folder, in which nothing was written.
+        folder: PathBuf,
+        /// The first of the files, by name.
+        found: String,
     },
     /// Another process has the folder and does not say where it listens.
     #[error("`{}` is in use by another process that does not listen", folder.display())]
@@ -91,6 +101,7 @@ impl Folder {
     /// Takes the folder, or finds out where it is served.
     pub(crate) fn find(path: &Path) -> Result<Found, OpenError> {
         std::fs::create_dir_all(path).map_err(|source| OpenError::io("create", path, source))?;
+        check_owner(path)?;
         let lock_path = path.join(LOCK);
         let lock = OpenOptions::new()
             .create(true)
@@ -149,6 +160,29 @@ impl Folder {
             }
             Ok(()) | Err(_) => Ok(()),
         }
+    }
+}
+
+/// Refuses a folder of somebody else: one without a world that has other files. A world would
+/// lie among them, and who deletes it later might delete them too.
+fn check_owner(path: &Path) -> Result<(), OpenError> {
+    if [SNAPSHOT, LOG].iter().any(|name| path.join(name).exists()) {
+        return Ok(());
+    }
+    let entries = std::fs::read_dir(path).map_err(|source| OpenError::io("read", path, source))?;
+    let ours = |name: &str| {
+        let name = name.strip_suffix(".new").unwrap_or(name);
+        [LOCK, ENDPOINT, SNAPSHOT, LOG].contains(&name)
+    };
+    let names = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned());
+    match names.filter(|name| !ours(name)).min() {
+        Some(found) => Err(OpenError::NoWorld {
+            folder: path.to_owned(),
+            found,
+        }),
+        None => Ok(()),
     }
 }
 

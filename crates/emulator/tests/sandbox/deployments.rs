@@ -376,13 +376,12 @@ async fn loops_conditions_and_children_become_resources() {
     );
 }
 
-#[tokio::test]
-async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
-    let rig = Rig::faulty("rules: []").await;
+/// A balancer as `az vmss create` puts it before a scale set.
+fn of_a_balancer() -> Value {
     let front = "[concat(resourceId('Microsoft.Network/loadBalancers', 'lb'), '/frontendIPConfigurations/front')]";
     let pool = "[concat(resourceId('Microsoft.Network/loadBalancers', 'lb'), '/backendAddressPools/pool')]";
     let address = "[resourceId('Microsoft.Network/publicIPAddresses', 'ip')]";
-    let resources = json!([
+    json!([
         {"type": "Microsoft.Network/publicIPAddresses", "apiVersion": "2022-01-01", "name": "ip",
          "location": "eastus", "sku": {"name": "Standard"}, "properties": {"publicIPAllocationMethod": "Static"}},
         {"type": "Microsoft.Network/loadBalancers", "apiVersion": "2022-01-01", "name": "lb", "location": "eastus",
@@ -395,7 +394,13 @@ async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
          "properties": {
             "frontendIPConfiguration": {"id": front}, "backendAddressPool": {"id": pool}, "backendPort": 22,
             "frontendPortRangeStart": "50000", "frontendPortRangeEnd": "50119", "protocol": "tcp"}},
-    ]);
+    ])
+}
+
+#[tokio::test]
+async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
+    let rig = Rig::faulty("rules: []").await;
+    let resources = of_a_balancer();
     let sent = body(&template(&resources, &json!({})), &json!({}));
     send(&rig, "PUT", &path("d"), Some(&sent)).await.expect(201);
     let done = over(&rig, "d").await;

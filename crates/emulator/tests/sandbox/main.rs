@@ -10,10 +10,15 @@ mod recordings;
 
 mod samples;
 
-mod compute_world;
 mod service_recordings;
 
 mod services;
+
+mod batch;
+
+mod clusters;
+
+mod compute_world;
 
 mod compute_samples;
 

@@ -79,6 +79,89 @@ async fn usages_of_the_network_agree() {
     .await;
 }
 
+/// A cluster in a group of this name, as the recordings found it.
+async fn cluster(group: &str, location: &str, name: &str, version: &str, pool: &str) -> Rig {
+    let rig = rig(group, location).await;
+    let rest = format!("Microsoft.ContainerService/managedClusters/{name}");
+    rig.put(
+        &format!("{}?api-version=2023-10-01", path(group, &rest)),
+        json!({"location": location, "identity": {"type": "SystemAssigned"}, "properties": {
+            "dnsPrefix": "aso", "kubernetesVersion": version,
+            "networkProfile": {"networkPlugin": "azure"},
+            "agentPoolProfiles": [{
+                "name": pool, "mode": "System", "count": 1, "vmSize": "Standard_DS2_v2",
+                "enableAutoScaling": false, "enableNodePublicIP": false,
+                "enableEncryptionAtHost": false, "enableUltraSSD": false, "upgradeSettings": {},
+            }],
+        }}),
+    )
+    .await
+    .expect(201);
+    rig.pass(224);
+    rig
+}
+
+#[tokio::test]
+async fn agent_pools_are_made_changed_and_deleted_as_recorded() {
+    let rig = cluster(
+        "asotest-rg-rhrpbh",
+        "westus3",
+        "asotest-mc-kpgpep",
+        "1.28",
+        "ap1",
+    )
+    .await;
+    agree(&rig, "aks-agent-pool-crud", &[]).await;
+}
+
+#[tokio::test]
+async fn a_pool_of_gpus_agrees() {
+    let rig = cluster(
+        "clitest000001",
+        "eastus",
+        "cliakstest000002",
+        "1.22.11",
+        "c000003",
+    )
+    .await;
+    let explained = [Difference(11, "*/scaleDownMode", "an older answer")];
+    agree(&rig, "aks-gpu-nd96asr-node-pool", &explained).await;
+}
+
+#[tokio::test]
+async fn a_cluster_with_a_spot_pool_agrees() {
+    let rig = rig("clitest000001", "westus2").await;
+    let explained = [
+        Difference(0, "*ersion", "the newest version is another one"),
+        Difference(0, "*/scaleDownMode", "not shown of the first pool there"),
+        Difference(0, "*qdn", "another random part"),
+        Difference(0, "*FQDN", "another random part"),
+        Difference(0, "/tags*", "another group"),
+    ];
+    agree(&rig, "aks-spot-node-pool", &explained).await;
+}
+
+#[tokio::test]
+async fn terms_of_a_plan_agree() {
+    let rig = Rig::new().await;
+    let explained = [
+        Difference(
+            0,
+            "/properties/*Link",
+            "the texts of real terms are not known",
+        ),
+        Difference(0, "/properties/signature", "left out there"),
+        Difference(0, "/properties/accepted", "accepted before there"),
+    ];
+    agree(&rig, "marketplace-agreement-accept", &explained).await;
+}
+
+#[tokio::test]
+async fn schedules_agree() {
+    let rig = rig("cli_test_vm_auto_shutdown000001", "westus").await;
+    agree(&rig, "vm-auto-shutdown-devtestlab", &[]).await;
+}
+
 /// The request that a sample answers.
 fn request(name: &str) -> (&'static str, String, Option<Value>) {
     let version = "?api-version=2023-01-31";

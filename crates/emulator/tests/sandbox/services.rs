@@ -5,204 +5,8 @@ use serde_json::{Value, json};
 use crate::{
     recordings::path,
     rig::{Rig, SUBSCRIPTION, compute, everywhere, id, machine, network, set, vm},
+    scale_sets::uniform,
 };
-
-fn batch(rest: &str) -> String {
-    let path = path("rg", &format!("Microsoft.Batch/batchAccounts/{rest}"));
-    format!("{path}?api-version=2024-07-01")
-}
-
-fn pool(nodes: u64) -> Value {
-    json!({"properties": {
-        "vmSize": "Standard_D4s_v5",
-        "deploymentConfiguration": {"virtualMachineConfiguration": {
-            "imageReference": {
-                "publisher": "microsoft-dsvm", "offer": "ubuntu-hpc", "sku": "2204",
-                "version": "latest",
-            },
-            "nodeAgentSkuId": "batch.node.ubuntu 22.04",
-        }},
-        "scaleSettings": {"fixedScale": {"targetDedicatedNodes": nodes}},
-    }})
-}
-
-/// A sandbox with a group `rg` and an account `learning` in it.
-async fn accounted(rig: Rig) -> Rig {
-    let first = rig
-        .put(&batch("learning"), json!({"location": "eastus"}))
-        .await
-        .expect(202);
-    assert_eq!(first.body, Value::Null);
-    assert_eq!(first.header("azure-asyncoperation"), "");
-    let running = rig.follow(first.header("location")).await.expect(202);
-    assert_eq!(running.header("retry-after"), "15");
-    rig.pass(15);
-    let done = rig.follow(running.header("location")).await.expect(200);
-    assert_eq!(done.text("/properties/provisioningState"), "Succeeded");
-    rig
-}
-
-async fn ready() -> Rig {
-    let rig = Rig::new().await;
-    rig.group("rg").await;
-    accounted(rig).await
-}
-
-#[tokio::test]
-async fn an_account_has_keys_that_stay_until_they_are_made_anew() {
-    let rig = ready().await;
-    let keys = rig.post(&batch("learning/listKeys")).await.expect(200);
-    assert_eq!(keys.text("/accountName"), "learning");
-    let again = rig.post(&batch("learning/listKeys")).await.expect(200);
-    assert_eq!(keys.body, again.body);
-    let body = Some(json!({"keyName": "Primary"}));
-    let fresh = rig
-        .send("POST", &batch("learning/regenerateKeys"), body)
-        .await
-        .expect(200);
-    assert_ne!(fresh.text("/primary"), keys.text("/primary"));
-    assert_eq!(fresh.text("/secondary"), keys.text("/secondary"));
-    let shown = rig.get(&batch("learning")).await.expect(200);
-    assert_eq!(shown.body.get("keyGenerations"), None);
-    let check = everywhere(
-        "Microsoft.Batch",
-        "locations/eastus/checkNameAvailability",
-        "2024-07-01",
-    );
-    let name = |name: &str| Some(json!({"name": name, "type": "Microsoft.Batch/batchAccounts"}));
-    let taken = rig.send("POST", &check, name("learning")).await.expect(200);
-    assert_eq!(taken.text("/reason"), "AlreadyExists");
-    let free = rig.send("POST", &check, name("other")).await.expect(200);
-    assert_eq!(free.body, json!({"nameAvailable": true}));
-}
-
-#[tokio::test]
-async fn a_wrong_account_is_refused() {
-    let rig = ready().await;
-    for (name, location, status) in [
-        ("Learning", "eastus", 400),
-        ("l", "eastus", 400),
-        ("other", "nowhere", 400),
-    ] {
-        let body = json!({"location": location});
-        rig.put(&batch(name), body).await.expect(status);
-    }
-    let keys = everywhere("Microsoft.Batch", "locations/nowhere/quotas", "2024-07-01");
-    rig.get(&keys).await.expect(400);
-    rig.get(&batch("gone")).await.expect(404);
-    rig.delete(&batch("gone")).await.expect(204);
-}
-
-#[tokio::test]
-async fn nodes_of_a_pool_come_with_time() {
-    let rig = ready().await;
-    let path = batch("learning/pools/train");
-    let made = rig
-        .send_with("PUT", &path, &[("if-none-match", "*")], Some(pool(2)))
-        .await
-        .expect(200);
-    assert_eq!(made.text("/properties/allocationState"), "Resizing");
-    assert_eq!(made.header("etag"), made.text("/etag"));
-    let nodes = |shown: &crate::rig::Reply| {
-        shown
-            .body
-            .pointer("/properties/currentDedicatedNodes")
-            .and_then(Value::as_u64)
-    };
-    assert_eq!(nodes(&made), Some(0));
-    let again = rig
-        .send_with("PUT", &path, &[("if-none-match", "*")], Some(pool(2)))
-        .await;
-    again.expect(412);
-    let scale =
-        json!({"properties": {"scaleSettings": {"fixedScale": {"targetDedicatedNodes": 5}}}});
-    let busy = rig.patch(&path, scale.clone()).await.expect(409);
-    assert_eq!(busy.code(), "PoolBeingResized");
-    rig.pass(48);
-    let shown = rig.get(&path).await.expect(200);
-    assert_eq!(shown.text("/properties/allocationState"), "Steady");
-    assert_eq!(nodes(&shown), Some(2));
-    let tag = made.header("etag");
-    rig.send_with(
-        "PATCH",
-        &path,
-        &[("if-match", "\"other\"")],
-        Some(scale.clone()),
-    )
-    .await
-    .expect(412);
-    rig.send_with("PATCH", &path, &[("if-match", tag)], Some(scale))
-        .await
-        .expect(200);
-    rig.pass(48);
-    assert_eq!(nodes(&rig.get(&path).await), Some(5));
-    let deleted = rig.delete(&path).await.expect(202);
-    let state = rig.get(&path).await;
-    assert_eq!(state.text("/properties/provisioningState"), "Deleting");
-    rig.pass(15);
-    rig.follow(deleted.header("location")).await.expect(200);
-    let gone = rig.get(&path).await.expect(404);
-    assert_eq!(gone.code(), "NotFound");
-}
-
-#[tokio::test]
-async fn a_pool_says_why_its_nodes_did_not_come() {
-    let faults = "rules:\n  - name: no capacity\n    match: {method: PUT, name: full}\n    \
-                  then:\n      fail_in_operation: {code: AllocationFailed}\n";
-    let rig = accounted(Rig::faulty(faults).await).await;
-    let path = batch("learning/pools/full");
-    rig.put(&path, pool(2)).await.expect(200);
-    rig.pass(48);
-    let shown = rig.get(&path).await;
-    let error = "/properties/resizeOperationStatus/errors/0/code";
-    assert_eq!(shown.text(error), "AllocationFailed");
-    assert_eq!(shown.text("/properties/allocationState"), "Steady");
-    rig.put(
-        &format!("/sandbox/quota/{SUBSCRIPTION}/eastus"),
-        json!({"batchDedicatedCores": 7, "batchPools": 2}),
-    )
-    .await
-    .expect(204);
-    let path = batch("learning/pools/large");
-    rig.put(&path, pool(2)).await.expect(200);
-    rig.pass(48);
-    assert_eq!(rig.get(&path).await.text(error), "AccountCoreQuotaReached");
-    let third = rig.put(&batch("learning/pools/third"), pool(0)).await;
-    assert_eq!(third.expect(409).code(), "PoolQuotaReached");
-    let account = rig.get(&batch("learning")).await;
-    assert_eq!(
-        account.body.pointer("/properties/dedicatedCoreQuota"),
-        Some(&json!(7))
-    );
-}
-
-#[tokio::test]
-async fn a_pool_that_cannot_be_is_refused() {
-    let rig = ready().await;
-    for (place, value) in [
-        ("/properties/vmSize", json!("Standard_Nothing")),
-        ("/properties/vmSize", json!(null)),
-        (
-            "/properties/networkConfiguration",
-            json!({"subnetId": "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/no/subnets/no"}),
-        ),
-        ("/properties/deploymentConfiguration", json!({})),
-    ] {
-        let mut body = pool(1);
-        set(&mut body, place, value);
-        let refused = rig.put(&batch("learning/pools/p"), body).await.expect(400);
-        assert_eq!(refused.code(), "InvalidPropertyValue", "{place}");
-    }
-    let mut both = pool(1);
-    set(
-        &mut both,
-        "/properties/scaleSettings/autoScale",
-        json!({"formula": "$TargetDedicatedNodes=1"}),
-    );
-    rig.put(&batch("learning/pools/p"), both).await.expect(400);
-    let orphan = rig.put(&batch("gone/pools/p"), pool(1)).await.expect(404);
-    assert_eq!(orphan.code(), "ParentResourceNotFound");
-}
 
 fn identity(name: &str) -> String {
     let rest = format!("Microsoft.ManagedIdentity/userAssignedIdentities/{name}");
@@ -296,6 +100,13 @@ async fn roles_are_assigned_once_and_listed_by_scope() {
     let deleted = rig.delete(&assignment(&scope, one)).await.expect(200);
     assert_eq!(deleted.text("/name"), one);
     rig.delete(&assignment(&scope, one)).await.expect(204);
+}
+
+#[tokio::test]
+async fn roles_and_permissions_are_read() {
+    let rig = Rig::new().await;
+    rig.group("rg").await;
+    let scope = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/rg");
     let roles = everywhere(
         "Microsoft.Authorization",
         "roleDefinitions?$filter=roleName%20eq%20'Contributor'",
@@ -384,6 +195,30 @@ async fn interfaces_are_in_pools_of_balancers() {
 }
 
 #[tokio::test]
+async fn a_scale_set_is_behind_a_balancer_that_stays() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    let balancer = network("loadBalancers/front");
+    let body = json!({"location": "eastus", "sku": {"name": "Standard"}, "properties": {
+        "frontendIPConfigurations": [{"name": "in", "properties": {"subnet": {"id": subnet}}}],
+        "backendAddressPools": [{"name": "nodes"}],
+    }});
+    let made = rig.put(&balancer, body).await.expect(201);
+    let pool = made.text("/properties/backendAddressPools/0/id").to_owned();
+    let place = "/properties/virtualMachineProfile/networkProfile/networkInterfaceConfigurations/0\
+                 /properties/ipConfigurations/0/properties/loadBalancerBackendAddressPools";
+    let mut set_of = uniform("Standard_D4s_v5", &subnet, 1);
+    set(&mut set_of, place, json!([{"id": format!("{pool}s")}]));
+    let path = compute("virtualMachineScaleSets/nodes");
+    let wrong = rig.put(&path, set_of.clone()).await.expect(400);
+    assert_eq!(wrong.code(), "InvalidResourceReference");
+    set(&mut set_of, place, json!([{"id": pool}]));
+    rig.put(&path, set_of).await.expect(201);
+    let kept = rig.delete(&balancer).await.expect(400);
+    assert_eq!(kept.code(), "LoadBalancerInUseByVirtualMachineScaleSet");
+}
+
+#[tokio::test]
 async fn a_bastion_host_wants_its_subnet_and_a_standard_address() {
     let rig = Rig::new().await;
     let subnet = rig.ground().await;
@@ -415,10 +250,170 @@ async fn a_bastion_host_wants_its_subnet_and_a_standard_address() {
     rig.get(&bastion).await.expect(404);
 }
 
+fn storage(rest: &str) -> String {
+    let path = path("rg", &format!("Microsoft.Storage/storageAccounts/{rest}"));
+    format!("{path}?api-version=2023-01-01")
+}
+
+#[tokio::test]
+async fn storage_accounts_have_names_keys_and_containers() {
+    let rig = Rig::new().await;
+    rig.group("rg").await;
+    let account = storage("weights");
+    let body = json!({
+        "location": "eastus", "kind": "StorageV2", "sku": {"name": "Standard_LRS"}, "properties": {},
+    });
+    let first = rig.put(&account, body.clone()).await.expect(202);
+    assert_eq!(
+        (first.header("retry-after"), &first.body),
+        ("17", &Value::Null)
+    );
+    rig.follow(first.header("location")).await.expect(202);
+    rig.pass(17);
+    let made = rig.follow(first.header("location")).await.expect(200);
+    assert_eq!(
+        made.text("/properties/primaryEndpoints/blob"),
+        "https://weights.blob.core.windows.net/"
+    );
+    rig.put(&account, body.clone()).await.expect(200);
+    let check = everywhere("Microsoft.Storage", "checkNameAvailability", "2023-01-01");
+    for (name, reason) in [
+        ("weights", "AlreadyExists"),
+        ("No", "AccountNameInvalid"),
+        ("free123", ""),
+    ] {
+        let body = json!({"name": name, "type": "Microsoft.Storage/storageAccounts"});
+        let found = rig.send("POST", &check, Some(body)).await.expect(200);
+        assert_eq!(found.text("/reason"), reason);
+    }
+    rig.group("other").await;
+    let elsewhere = account.replace("resourceGroups/rg/", "resourceGroups/other/");
+    let taken = rig.put(&elsewhere, body).await.expect(409);
+    assert_eq!(taken.code(), "StorageAccountAlreadyTaken");
+    let keys = rig.post(&storage("weights/listKeys")).await.expect(200);
+    assert_eq!(keys.text("/keys/1/keyName"), "key2");
+    let container = storage("weights/blobServices/default/containers/checkpoints");
+    rig.put(&container, json!({})).await.expect(201);
+    let open = json!({"properties": {"publicAccess": "Blob"}});
+    let refused = rig.put(&container, open).await.expect(409);
+    assert_eq!(refused.code(), "PublicAccessNotPermitted");
+    let all = storage("weights/blobServices/default/containers");
+    assert_eq!(rig.get(&all).await.expect(200).items().len(), 1);
+    let none = rig.get(&container.replace("checkpoints", "gone")).await;
+    assert_eq!(none.expect(404).code(), "ContainerNotFound");
+    rig.put(&container.replace("checkpoints", "a--b"), json!({}))
+        .await
+        .expect(400);
+    rig.delete(&account).await.expect(200);
+    rig.get(&container).await.expect(404);
+    rig.delete(&account).await.expect(204);
+}
+
+#[tokio::test]
+async fn a_plan_needs_its_terms_accepted() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    let image = compute("images/own");
+    rig.vm("source", &subnet).await;
+    rig.post(&compute("virtualMachines/source/deallocate"))
+        .await
+        .expect(202);
+    rig.pass(25);
+    rig.post(&compute("virtualMachines/source/generalize"))
+        .await
+        .expect(200);
+    let body = json!({"location": "eastus", "properties": {
+        "hyperVGeneration": "V2", "sourceVirtualMachine": {"id": id(&vm("source"))},
+    }});
+    rig.put(&image, body).await.expect(201);
+    rig.pass(6);
+    let mut planned = machine("Standard_D4s_v5", &subnet);
+    set(
+        &mut planned,
+        "/properties/storageProfile/imageReference",
+        json!({"id": id(&image)}),
+    );
+    set(
+        &mut planned,
+        "/plan",
+        json!({"publisher": "shop", "product": "offer", "name": "plan"}),
+    );
+    let refused = rig.put(&vm("vm"), planned.clone()).await.expect(400);
+    assert_eq!(refused.code(), "ResourcePurchaseValidationFailed");
+    assert!(
+        refused
+            .text("/error/message")
+            .contains("publisher='shop' offer = 'offer', sku = 'plan'")
+    );
+    let terms = |rest: &str| everywhere("Microsoft.MarketplaceOrdering", rest, "2021-01-01");
+    let sign = terms("agreements/shop/offers/offer/plans/plan/sign");
+    let signed = rig.post(&sign).await.expect(200);
+    assert_eq!(signed.text("/properties/state"), "Active");
+    let shown = rig
+        .get(&terms(
+            "offerTypes/virtualmachine/publishers/shop/offers/offer/plans/plan/agreements/current",
+        ))
+        .await
+        .expect(200);
+    assert_eq!(
+        shown.body.pointer("/properties/accepted"),
+        Some(&json!(true))
+    );
+    rig.put(&vm("vm"), planned.clone()).await.expect(201);
+    rig.post(&sign.replace("/sign?", "/cancel?"))
+        .await
+        .expect(200);
+    rig.put(&vm("vm2"), planned).await.expect(400);
+}
+
+#[tokio::test]
+async fn quotas_are_read_by_scope_and_policies_say_nothing() {
+    let rig = Rig::new().await;
+    rig.group("rg").await;
+    let quota = |namespace: &str, rest: &str| {
+        format!(
+            "/subscriptions/{SUBSCRIPTION}/providers/{namespace}/locations/eastus/providers/Microsoft.Quota/{rest}?api-version=2023-02-01"
+        )
+    };
+    let cores = rig
+        .get(&quota("Microsoft.Compute", "quotas/cores"))
+        .await
+        .expect(200);
+    assert_eq!(
+        cores.body.pointer("/properties/limit/value"),
+        Some(&json!(200_000))
+    );
+    let all = rig
+        .get(&quota("Microsoft.Network", "usages"))
+        .await
+        .expect(200);
+    assert_eq!(all.items().len(), 46);
+    rig.get(&quota("Microsoft.Nothing", "usages"))
+        .await
+        .expect(400);
+    rig.get(&quota("Microsoft.Compute", "quotas/nothing"))
+        .await
+        .expect(404);
+    rig.put(&quota("Microsoft.Compute", "quotas/cores"), json!({}))
+        .await
+        .expect(501);
+    let policies = format!(
+        "/subscriptions/{SUBSCRIPTION}/resourceGroups/rg/providers/Microsoft.PolicyInsights/checkPolicyRestrictions?api-version=2022-03-01"
+    );
+    let body = json!({"resourceDetails": {"resourceContent": {}}});
+    let free = rig.send("POST", &policies, Some(body)).await.expect(200);
+    assert_eq!(free.body.pointer("/fieldRestrictions"), Some(&json!([])));
+}
+
 #[tokio::test]
 async fn what_an_unserved_action_gets_says_so() {
-    let rig = ready().await;
-    let refused = rig.post(&batch("learning/fly")).await.expect(501);
+    let rig = Rig::new().await;
+    rig.group("rg").await;
+    rig.put(&identity("one"), json!({"location": "eastus"}))
+        .await
+        .expect(201);
+    let path = identity("one").replace("/one?", "/one/fly?");
+    let refused = rig.post(&path).await.expect(501);
     assert_eq!(
         refused.header("x-tensorform-sandbox"),
         "operation not served"

@@ -86,6 +86,10 @@ codes! {
     SizeLacks = "SIZE008", Error;
     /// Which sizes the subscription may use could not be read.
     SizesUnknown = "SIZE009", Warning;
+    /// Spot capacity that costs more than the spec allows.
+    SpotTooDear = "SPOT001", Error;
+    /// Spot capacity whose price is not known and has a limit.
+    SpotPriceUnknown = "SPOT002", Warning;
     /// A pool that is to be a scale set.
     ScaleSetNeeded = "POOL001", Error;
     /// Disks that need a zone where the size has none.
@@ -136,6 +140,10 @@ codes! {
     CannotChange = "CHANGE003", Warning;
     /// A protected resource that would be deleted or replaced.
     Protected = "CHANGE004", Error;
+    /// An address of `--replace` that the plan does not have.
+    ReplaceUnknown = "CHANGE005", Error;
+    /// A resource that `--replace` does not replace.
+    ReplaceRefused = "CHANGE006", Error;
     /// A saved plan that does not hold any more.
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.

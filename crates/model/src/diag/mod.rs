@@ -53,6 +53,17 @@ pub enum At {
     Nowhere,
 }
 
+impl At {
+    /// The pool that the place belongs to.
+    pub fn pool_name(&self) -> Option<&str> {
+        match self {
+            Self::Value(path) | Self::Key(path) => path.pool_name(),
+            Self::Resource(address) => address.pool_name(),
+            Self::Text { .. } | Self::Named(_) | Self::Nowhere => None,
+        }
+    }
+}
+
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {

@@ -64,6 +64,14 @@ impl SpecPath {
         &self.0
     }
 
+    /// The pool this belongs to, for `pools.<name>…`.
+    pub fn pool_name(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Segment::Key(first), Segment::Key(pool), ..] if first == "pools" => Some(pool),
+            _ => None,
+        }
+    }
+
     /// The path without its last step; `None` for the whole document.
     pub fn parent(&self) -> Option<Self> {
         let (_, front) = self.0.split_last()?;

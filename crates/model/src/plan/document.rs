@@ -128,6 +128,28 @@ pub struct PoolPlan {
     pub candidates: Vec<Candidate>,
 }
 
+/// The decisions for every pool, also where no plan comes of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The region that was looked at; `None` where there is none to look at.
+    pub location: Option<Region>,
+    /// Pools that fit.
+    pub pools: BTreeMap<String, PoolPlan>,
+    /// Pools for which nothing fits.
+    pub refused: BTreeMap<String, PoolRefusal>,
+}
+
+/// A pool for which nothing fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PoolRefusal {
+    /// The sizes that the article names for it, in words.
+    pub needs: String,
+    /// Rows of the article, such as `A4`.
+    pub rules: Vec<String>,
+    /// Every size considered, the nearest misses first.
+    pub candidates: Vec<Candidate>,
+}
+
 /// The image of a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -189,16 +189,10 @@ pub struct Fingerprint {
 impl Fingerprint {
     /// Of these values; `None` for a resource that must be absent.
     pub fn new(values: Option<FingerprintValues>) -> Self {
-        let document = values.as_ref().map_or(Value::Null, |values| {
-            values
-                .iter()
-                .map(|(path, value)| (path.clone(), value.clone()))
-                .collect()
-        });
-        Self {
-            digest: digest::of_json(&document),
-            values,
-        }
+        let digest = values
+            .as_ref()
+            .map_or_else(|| digest::of_json(&Value::Null), digest::of_members);
+        Self { digest, values }
     }
 }
 

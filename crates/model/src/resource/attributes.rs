@@ -13,7 +13,7 @@ impl Resource {
     /// All attributes, `tags.<name>` with the name in lower case among them; a value that is
     /// absent is left out.
     pub fn attributes(&self) -> Attributes {
-        let mut attributes = flatten(&self.properties.document());
+        let mut attributes = flatten(self.properties.document());
         if self.kind().takes_tags() {
             let tags = self
                 .tags
@@ -26,18 +26,18 @@ impl Resource {
 }
 
 /// Flattens a document: objects by dotted path, everything else as it stands.
-pub fn flatten(document: &Value) -> Attributes {
+pub fn flatten(document: Value) -> Attributes {
     let mut attributes = Attributes::new();
     collect(document, String::new(), &mut attributes);
     attributes
 }
 
-fn collect(value: &Value, path: String, attributes: &mut Attributes) {
+fn collect(value: Value, path: String, attributes: &mut Attributes) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
                 let path = if path.is_empty() {
-                    name.clone()
+                    name
                 } else {
                     format!("{path}.{name}")
                 };
@@ -46,7 +46,7 @@ fn collect(value: &Value, path: String, attributes: &mut Attributes) {
         }
         Value::Null => {}
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            attributes.insert(path, value.clone());
+            attributes.insert(path, value);
         }
     }
 }
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn nested_members_become_dotted_paths_and_absent_ones_vanish() {
-        let attributes = flatten(&json!({"a": {"b": 1, "c": null}, "d": [1, 2], "e": {}}));
+        let attributes = flatten(json!({"a": {"b": 1, "c": null}, "d": [1, 2], "e": {}}));
         let pairs: Vec<(&str, &Value)> = attributes
             .iter()
             .map(|(path, value)| (path.as_str(), value))

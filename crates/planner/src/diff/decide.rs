@@ -8,7 +8,7 @@ use model::{
     resource::{ResourceKind, tags},
 };
 
-use super::{Changes, Index, Permissions, existing::Existing, is_deleting};
+use super::{Changes, Permissions, existing::Existing, index::Index, is_deleting};
 use crate::shape::Desired;
 
 /// Adds the step for a desired resource; none where it may not be made.

@@ -6,60 +6,47 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     diag::{At, Code, Diagnostic, Severity},
-    ids::ArmId,
     live::{Live, LiveResource, Owner, Provisioning},
     plan::{Action, Fingerprint, Operation, ReasonCode, Step},
-    resource::{Properties, ResourceKind},
+    resource::ResourceKind,
 };
 
 use super::{
     Changes,
     decide::{is_protected, reason},
+    index::Index,
+    kind,
 };
 use crate::shape::Desired;
 
 /// Adds deletions of what left the spec. The group stays: it goes only with everything.
-pub(super) fn steps(desired: &[Desired], live: &Live, changes: &mut Changes) {
+pub(super) fn steps(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
     let wanted: BTreeSet<&Address> = desired.iter().map(|desired| &desired.address).collect();
-    let leftover = ours(live).filter(|(address, _)| !wanted.contains(address));
+    let leftover = index
+        .ours()
+        .filter(|(address, _)| !wanted.contains(address));
     let leftover: BTreeMap<&Address, &LiveResource> = leftover
         .filter(|(_, resource)| kind(resource) != Some(ResourceKind::ResourceGroup))
         .collect();
-    let going = without_kept(&leftover, live, Severity::Error, changes);
-    add(&going, live, ReasonCode::NotInSpec, changes);
+    let going = without_kept(&leftover, index, Severity::Error, changes);
+    add(&going, index, ReasonCode::NotInSpec, changes);
 }
 
 /// Adds deletions of everything that is ours.
-pub(super) fn everything(live: &Live, changes: &mut Changes) {
-    let all: BTreeMap<&Address, &LiveResource> = ours(live).collect();
-    let mut going = without_kept(&all, live, Severity::Warning, changes);
+pub(super) fn everything(live: &Live, index: &Index<'_>, changes: &mut Changes) {
+    let all: BTreeMap<&Address, &LiveResource> = index.ours().collect();
+    let mut going = without_kept(&all, index, Severity::Warning, changes);
     keep_group_with_others(&mut going, &all, live, changes);
-    add(&going, live, ReasonCode::Destroy, changes);
-}
-
-fn ours(live: &Live) -> impl Iterator<Item = (&Address, &LiveResource)> {
-    live.resources
-        .iter()
-        .filter_map(|resource| Some((resource.address()?, resource)))
-}
-
-fn kind(resource: &LiveResource) -> Option<ResourceKind> {
-    resource
-        .resource
-        .as_ref()
-        .map(model::resource::Resource::kind)
+    add(&going, index, ReasonCode::Destroy, changes);
 }
 
 /// Leaves out what is protected and what that needs, and says so.
 fn without_kept<'a>(
     going: &BTreeMap<&'a Address, &'a LiveResource>,
-    live: &'a Live,
+    index: &Index<'a>,
     severity: Severity,
     changes: &mut Changes,
 ) -> BTreeMap<&'a Address, &'a LiveResource> {
-    let by_id: BTreeMap<&ArmId, &Address> = ours(live)
-        .map(|(address, resource)| (&resource.id, address))
-        .collect();
     let mut kept: BTreeSet<&Address> = BTreeSet::new();
     let mut pending: Vec<&Address> = Vec::new();
     for (address, resource) in going.iter().filter(|(_, resource)| is_protected(resource)) {
@@ -73,11 +60,8 @@ fn without_kept<'a>(
         if kept.insert(address)
             && let Some(resource) = going.get(address)
         {
-            pending.extend(
-                references(resource, live)
-                    .iter()
-                    .filter_map(|id| by_id.get(id).copied()),
-            );
+            let held = index.references(resource);
+            pending.extend(held.iter().filter_map(|id| index.address_at(id)));
         }
     }
     going
@@ -128,18 +112,16 @@ fn keep_group_with_others<'a>(
 
 fn add(
     going: &BTreeMap<&Address, &LiveResource>,
-    live: &Live,
+    index: &Index<'_>,
     code: ReasonCode,
     changes: &mut Changes,
 ) {
-    let by_id: BTreeMap<&ArmId, &Address> = ours(live)
-        .map(|(address, resource)| (&resource.id, address))
-        .collect();
     for (address, resource) in going {
         let Some(kind) = kind(resource) else { continue };
-        let needs: BTreeSet<Address> = references(resource, live)
+        let needs: BTreeSet<Address> = index
+            .references(resource)
             .iter()
-            .filter_map(|id| by_id.get(id).map(|need| (*need).clone()))
+            .filter_map(|id| index.address_at(id).cloned())
             .collect();
         changes.steps.push(Step {
             address: (*address).clone(),
@@ -180,37 +162,4 @@ fn identity(resource: &LiveResource) -> model::live::FingerprintValues {
         .into_iter()
         .filter(|(path, _)| relied_on(path))
         .collect()
-}
-
-/// Ids of resources that this one cannot be without.
-///
-/// A live VM does not tell its subnet, so it holds every subnet of the stack; and its key, which
-/// tells who can get in.
-pub(crate) fn references(resource: &LiveResource, live: &Live) -> Vec<ArmId> {
-    let mut ids: Vec<ArmId> = resource
-        .id
-        .group_id()
-        .into_iter()
-        .filter(|group| *group != resource.id)
-        .collect();
-    ids.extend(resource.id.parent());
-    match resource
-        .resource
-        .as_ref()
-        .map(|resource| &resource.properties)
-    {
-        Some(Properties::VirtualMachine(vm)) => {
-            ids.extend(vm.data_disks.values().map(|disk| disk.disk.clone()));
-            let held = [Some(ResourceKind::Subnet), Some(ResourceKind::SshPublicKey)];
-            let shared = ours(live).filter(|(_, other)| held.contains(&kind(other)));
-            ids.extend(shared.map(|(_, resource)| resource.id.clone()));
-        }
-        Some(Properties::Subnet(subnet)) => {
-            ids.extend(subnet.nat_gateway.clone());
-            ids.extend(subnet.network_security_group.clone());
-        }
-        Some(Properties::NatGateway(gateway)) => ids.extend(gateway.public_ips.iter().cloned()),
-        _ => {}
-    }
-    ids
 }

@@ -2,6 +2,8 @@
 
 pub mod classify;
 
+pub mod index;
+
 mod compare;
 
 mod decide;
@@ -10,19 +12,18 @@ mod existing;
 
 mod leftover;
 
-pub(crate) use self::leftover::references;
-
-use std::collections::BTreeMap;
+mod replace;
 
 use model::{
     address::Address,
     catalog::Catalog,
     diag::Diagnostics,
-    ids::ArmId,
-    live::{Live, LiveResource, Owner, Provisioning},
+    live::{Live, LiveResource, Provisioning},
     plan::{Action, Step},
+    resource::{Resource, ResourceKind},
 };
 
+use self::index::Index;
 use crate::shape::Desired;
 
 /// What a diff may do.
@@ -43,66 +44,26 @@ pub struct Changes {
     pub diagnostics: Diagnostics,
 }
 
-/// Live resources by id and by address.
-pub struct Index<'a> {
-    by_id: BTreeMap<&'a ArmId, &'a LiveResource>,
-    by_address: BTreeMap<&'a Address, &'a LiveResource>,
-}
-
-impl<'a> Index<'a> {
-    /// Of everything that was read.
-    pub fn new(live: &'a Live) -> Self {
-        let by_id = live
-            .resources
-            .iter()
-            .map(|resource| (&resource.id, resource))
-            .collect();
-        let addressed = live
-            .resources
-            .iter()
-            .filter(|resource| is_of_stack(resource));
-        let by_address = addressed
-            .filter_map(|resource| Some((resource.address()?, resource)))
-            .collect();
-        Self { by_id, by_address }
-    }
-
-    /// The live resource with this id.
-    pub fn at_id(&self, id: &ArmId) -> Option<&'a LiveResource> {
-        self.by_id.get(id).copied()
-    }
-
-    /// The live resource of the stack with this address.
-    pub fn at_address(&self, address: &Address) -> Option<&'a LiveResource> {
-        self.by_address.get(address).copied()
-    }
-}
-
-/// Children that copy their parent's tags (OS disks, interfaces) have no address of their own.
-fn is_of_stack(resource: &LiveResource) -> bool {
-    !matches!(resource.owner, Owner::Foreign)
-}
-
 /// The steps from live to desired, deletions of what is not desired any more included.
 pub fn run(
     desired: &[Desired],
-    live: &Live,
+    index: &Index<'_>,
     permissions: &Permissions,
     catalog: &Catalog,
 ) -> Changes {
-    let index = Index::new(live);
     let mut changes = Changes::default();
     for resource in desired {
-        decide::step(resource, &index, permissions, catalog, &mut changes);
+        decide::step(resource, index, permissions, catalog, &mut changes);
     }
-    leftover::steps(desired, live, &mut changes);
+    leftover::steps(desired, index, &mut changes);
+    replace::check(desired, index, permissions, &mut changes);
     changes
 }
 
 /// The steps that delete everything that is ours and may be deleted.
-pub fn destroy(live: &Live) -> Changes {
+pub fn destroy(live: &Live, index: &Index<'_>) -> Changes {
     let mut changes = Changes::default();
-    leftover::everything(live, &mut changes);
+    leftover::everything(live, index, &mut changes);
     changes
 }
 
@@ -112,6 +73,11 @@ pub(crate) fn unequal(desired: &Desired, index: &Index<'_>, catalog: &Catalog) -
     let permissions = Permissions::default();
     decide::step(desired, index, &permissions, catalog, &mut changes);
     changes.steps.is_empty() || changes.steps.iter().any(|step| step.action.writes())
+}
+
+/// What kind of resource of ours this is.
+fn kind(resource: &LiveResource) -> Option<ResourceKind> {
+    resource.resource.as_ref().map(Resource::kind)
 }
 
 /// Whether a resource is on its way out.

@@ -16,6 +16,8 @@ pub mod image;
 
 pub mod sticky;
 
+mod spot_price;
+
 mod pool;
 
 mod size;
@@ -124,6 +126,14 @@ impl Context<'_> {
         match self.pool.priority {
             Priority::Regular => row.linux,
             Priority::Spot(_) => row.spot,
+        }
+    }
+
+    /// The most that a spot VM may cost per hour in US dollars, where the spec has a limit.
+    pub fn most_for_spot(&self) -> Option<Decimal> {
+        match &self.pool.priority {
+            Priority::Regular => None,
+            Priority::Spot(spot) => spot.max_price,
         }
     }
 }

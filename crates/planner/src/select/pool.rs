@@ -6,7 +6,7 @@ use model::{
     catalog::{Lifecycle, Size, TrustedLaunch},
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     live::{LiveResource, Question},
-    plan::Candidate,
+    plan::{Candidate, PoolRefusal},
     resource::{Security, VirtualMachine},
     spec::{DiskType, Grouping, SecurityChoice, Stage, Zones},
 };
@@ -18,7 +18,7 @@ use super::{
     role::{self, Role},
     rules::open_zones,
     size::{self, Chosen},
-    sticky,
+    spot_price, sticky,
 };
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
@@ -27,17 +27,19 @@ const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
 /// The live nodes of a pool by index.
 pub(super) type Nodes<'a> = BTreeMap<u32, (&'a LiveResource, &'a VirtualMachine)>;
 
-/// Chooses for a pool; `None` when nothing fits, with the reasons in the findings.
-pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
+/// Chooses for a pool, or says what was considered in vain; the findings say what is wrong.
+pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings) {
     let mut findings = Findings::default();
     let nodes = sticky::nodes(context.live, context.name);
     let role = Role::of(context.pool.stage, context.pool.workload);
-    let Some(chosen) = size::choose(context, role, &nodes, &mut findings) else {
-        return (None, findings);
+    let chosen = match size::choose(context, role, &nodes, &mut findings) {
+        Ok(chosen) => chosen,
+        Err(candidates) => return (Err(refusal(context, role, candidates)), findings),
     };
     let Some(choice) = choose_image(context, &chosen, &nodes, &mut findings) else {
-        return (None, findings);
+        return (Err(refusal(context, role, chosen.candidates)), findings);
     };
+    spot_price::check(context, &chosen.size, chosen.new_nodes, &mut findings);
     check_grouping(context, chosen.count, &nodes, &mut findings);
     ask(context, &chosen, &mut findings);
     let zones = zones(context, &chosen, &mut findings);
@@ -74,7 +76,15 @@ pub fn select(context: Context<'_>) -> (Option<Selection>, Findings) {
         new_node,
         kept,
     };
-    (Some(selection), findings)
+    (Ok(selection), findings)
+}
+
+fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> PoolRefusal {
+    PoolRefusal {
+        needs: role.words().to_owned(),
+        rules: vec![role::article_row(context.pool.stage, context.pool.workload).to_owned()],
+        candidates,
+    }
 }
 
 /// Whether any node is made, or made again, from the image.

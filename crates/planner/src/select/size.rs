@@ -1,6 +1,6 @@
 //! The size of a pool: named by the spec, kept from live nodes, or the best of those that fit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::{Lifecycle, Size},
@@ -18,7 +18,7 @@ use super::{
     rank,
     role::Role,
     rules::{self, Strength},
-    sticky,
+    spot_price, sticky,
 };
 
 /// Rejected sizes named in the help of a refusal.
@@ -37,12 +37,13 @@ pub(super) struct Chosen {
     pub(super) why: Vec<String>,
 }
 
+/// Chooses; where nothing fits, gives every size considered, with what rejects it.
 pub(super) fn choose(
     context: Context<'_>,
     role: Role,
     nodes: &Nodes<'_>,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     match &context.pool.size {
         SizeChoice::Named(name) => named(context, role, nodes, name, findings),
         SizeChoice::Auto | SizeChoice::Constrained(_) => chosen(context, role, nodes, findings),
@@ -59,28 +60,13 @@ fn named(
     nodes: &Nodes<'_>,
     name: &SizeName,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     let Some(size) = context.catalog.size(name) else {
-        let mut finding = Diagnostic::new(
-            Code::SizeUnknown,
-            at(context),
-            format!("the catalogue has no size `{name}`"),
-        );
-        let names = context
-            .catalog
-            .sizes()
-            .iter()
-            .map(|size| size.name.as_str());
-        if let Some(near) = model::suggest::nearest(name.as_str(), names) {
-            finding = finding.with_help(format!("did you mean `{near}`?"));
-        }
-        findings
-            .diagnostics
-            .push(finding.with_help("`tensorform sizes` lists every size"));
-        return None;
+        findings.diagnostics.push(unknown(context, name));
+        return Err(Vec::new());
     };
     let count = count(context, size);
-    let new_nodes = new_nodes(count, size, nodes);
+    let new_nodes = Present::of(nodes).lack(count, size);
     let trial = Trial {
         context,
         role,
@@ -88,16 +74,16 @@ fn named(
         count: Some(count),
         new_nodes,
     };
-    let mut refused = false;
+    let mut refused = Vec::new();
     for (rule, reason) in rules::rejections(&trial) {
         let message = format!("`{}` {}", size.name, reason.message);
         match rule.strength {
             Strength::Law => {
-                refused = true;
                 let help = "choose another size, or `size: auto`; `tensorform sizes --location` shows what a region offers";
                 findings
                     .diagnostics
                     .push(Diagnostic::new(Code::SizeRefused, at(context), message).with_help(help));
+                refused.push(reason);
             }
             Strength::Advice => {
                 let help = "the named size is used as it is; `size: auto` would choose another";
@@ -109,17 +95,29 @@ fn named(
         }
     }
     warn_of_retirement(context, size, findings);
-    let why = vec!["the spec names the size".to_owned()];
-    let candidates = vec![candidate(&trial, Some(1), Vec::new())];
-    (!refused).then(|| Chosen {
+    if !refused.is_empty() {
+        return Err(vec![candidate(&trial, None, refused)]);
+    }
+    Ok(Chosen {
         size: size.clone(),
         listed: true,
         role,
         count,
         new_nodes,
-        candidates,
-        why,
+        candidates: vec![candidate(&trial, Some(1), Vec::new())],
+        why: vec!["the spec names the size".to_owned()],
     })
+}
+
+fn unknown(context: Context<'_>, name: &SizeName) -> Diagnostic {
+    let message = format!("the catalogue has no size `{name}`");
+    let mut finding = Diagnostic::new(Code::SizeUnknown, at(context), message);
+    let sizes = context.catalog.sizes().iter();
+    let names = sizes.map(|size| size.name.as_str());
+    if let Some(near) = model::suggest::nearest(name.as_str(), names) {
+        finding = finding.with_help(format!("did you mean `{near}`?"));
+    }
+    finding.with_help("`tensorform sizes` lists every size")
 }
 
 fn chosen(
@@ -127,7 +125,7 @@ fn chosen(
     role: Role,
     nodes: &Nodes<'_>,
     findings: &mut Findings,
-) -> Option<Chosen> {
+) -> Result<Chosen, Vec<Candidate>> {
     let (kept, rejected) = tried(context, role, nodes);
     let candidates = document(&kept, &rejected);
     let best = kept.first().map(|trial| trial.size);
@@ -136,12 +134,12 @@ fn chosen(
             note_better(context, &live, best, findings);
         }
         let count = count(context, &live);
-        let new_nodes = new_nodes(count, &live, nodes);
+        let new_nodes = Present::of(nodes).lack(count, &live);
         let why = vec![format!(
             "live nodes have `{}`, which still satisfies the spec",
             live.name
         )];
-        return Some(Chosen {
+        return Ok(Chosen {
             size: live,
             listed,
             role,
@@ -152,20 +150,20 @@ fn chosen(
         });
     }
     let Some(size) = best else {
-        findings
-            .diagnostics
-            .push(nothing_fits(context, role, &rejected));
-        return None;
+        let finding = spot_price::nothing_cheap_enough(context, &rejected)
+            .unwrap_or_else(|| nothing_fits(context, role, &rejected));
+        findings.diagnostics.push(finding);
+        return Err(candidates);
     };
     warn_of_retirement(context, size, findings);
     let count = count(context, size);
     let why = vec![reason_for(context, role, size, kept_count(&candidates))];
-    Some(Chosen {
+    Ok(Chosen {
         size: size.clone(),
         listed: true,
         role,
         count,
-        new_nodes: new_nodes(count, size, nodes),
+        new_nodes: Present::of(nodes).lack(count, size),
         candidates,
         why,
     })
@@ -176,6 +174,7 @@ type Rejected<'a> = Vec<(Trial<'a>, Vec<CandidateReason>)>;
 
 /// Tries every size of the role's families, and sorts those kept.
 fn tried<'a>(context: Context<'a>, role: Role, nodes: &Nodes<'_>) -> (Kept<'a>, Rejected<'a>) {
+    let present = Present::of(nodes);
     let mut kept = Vec::new();
     let mut rejected = Vec::new();
     for size in context.catalog.sizes() {
@@ -185,7 +184,7 @@ fn tried<'a>(context: Context<'a>, role: Role, nodes: &Nodes<'_>) -> (Kept<'a>, 
             role,
             size,
             count: asked(context, size),
-            new_nodes: new_nodes(count, size, nodes),
+            new_nodes: present.lack(count, size),
         };
         if !rules::plays_role(&trial) {
             continue;
@@ -249,13 +248,26 @@ fn count(context: Context<'_>, size: &Size) -> u32 {
     asked(context, size).unwrap_or(1)
 }
 
-/// Nodes that need hardware of a size: those that do not exist, and those of another size.
-fn new_nodes(count: u32, size: &Size, nodes: &Nodes<'_>) -> u32 {
-    let present = nodes
-        .iter()
-        .filter(|(index, (_, vm))| **index < count && vm.size == size.name)
-        .count();
-    count.saturating_sub(u32::try_from(present).unwrap_or(u32::MAX))
+/// The numbers of live nodes by size, in order.
+struct Present<'a>(BTreeMap<&'a SizeName, Vec<u32>>);
+
+impl<'a> Present<'a> {
+    fn of(nodes: &Nodes<'a>) -> Self {
+        let mut by_size: BTreeMap<&SizeName, Vec<u32>> = BTreeMap::new();
+        for (index, (_, vm)) in nodes {
+            by_size.entry(&vm.size).or_default().push(*index);
+        }
+        Self(by_size)
+    }
+
+    /// Nodes that need hardware of a size: those that do not exist, and those of another size.
+    fn lack(&self, count: u32, size: &Size) -> u32 {
+        let present = self
+            .0
+            .get(&size.name)
+            .map_or(0, |indices| indices.partition_point(|index| *index < count));
+        count.saturating_sub(u32::try_from(present).unwrap_or(u32::MAX))
+    }
 }
 
 /// The size of live nodes, where it stays, and whether the catalogue has it.

@@ -6,7 +6,13 @@ mod cells;
 
 mod sticky;
 
+mod explaining;
+
 mod changes;
+
+mod replacing;
+
+mod spot;
 
 mod states;
 

@@ -213,7 +213,7 @@ fn every_attribute_has_a_class() {
         "the spec makes every kind"
     );
     let rule = serde_json::json!({"rules": {"ssh": {"priority": 100}}});
-    for path in attributes::flatten(&rule).keys() {
+    for path in attributes::flatten(rule).keys() {
         assert!(
             classify::class(ResourceKind::NetworkSecurityGroup, path).is_some(),
             "{path}"

@@ -2,8 +2,10 @@
 
 use model::{
     address::Address,
-    plan::{Candidate, Cost, Memory, Parallelism, Plan, PoolPlan, Throughput, Verdict},
-    units::Micros,
+    plan::{
+        Candidate, Cost, Memory, Parallelism, Plan, PoolPlan, PoolRefusal, Throughput, Verdict,
+    },
+    units::{Micros, Region},
 };
 
 use crate::{
@@ -25,6 +27,9 @@ const CURRENCY: &str = "USD";
 
 /// Columns of the labels, so that a pool's parts stand below each other.
 const LABEL: usize = 9;
+
+/// Where a note below a size begins: a little behind the size, which stands behind its label.
+const NOTE: usize = LABEL + 4;
 
 pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
     for (position, (name, pool)) in plan.pools.iter().enumerate() {
@@ -49,8 +54,41 @@ pub(crate) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, style: S
     paper.hanging(&Line::of("  "), &title(name, pool));
     paper.lines(&facts(pool).lines(style));
     let (kept, rejected) = (kept(pool), rejected(pool));
-    let table = candidate_table(&kept, &rejected, kept.len(), rejected.len(), CURRENCY);
-    paper.lines(&table.lines(style));
+    let groups = [("next best", kept.as_slice()), ("rejected", &rejected)];
+    paper.lines(&candidate_table(groups, CURRENCY).lines(style));
+}
+
+/// A pool for which nothing fits: what it needs, and what became of every size.
+pub(crate) fn write_refusal(
+    paper: &mut Paper,
+    name: &str,
+    refusal: &PoolRefusal,
+    location: Option<&Region>,
+    style: Style,
+) {
+    let PoolRefusal {
+        needs,
+        rules,
+        candidates,
+    } = refusal;
+    let place = location.map_or_else(String::new, |location| format!(" in {location}"));
+    let title = Line::inked(Ink::Strong, name)
+        .then(Ink::Plain, "  ")
+        .then(Ink::Bad, format!("nothing fits{place}"));
+    paper.hanging(&Line::of("  "), &title);
+    let mut facts = fact_table();
+    facts.row([label("needs"), Line::of(needs)]);
+    facts.row([label("article"), Line::of(article(rules))]);
+    paper.lines(&facts.lines(style));
+    let of = |verdict: Verdict| -> Vec<&Candidate> {
+        let of = candidates
+            .iter()
+            .filter(|candidate| candidate.verdict == verdict);
+        of.collect()
+    };
+    let (kept, rejected) = (of(Verdict::Kept), of(Verdict::Rejected));
+    let groups = [("would do", kept.as_slice()), ("rejected", &rejected)];
+    paper.lines(&candidate_table(groups, CURRENCY).lines(style));
 }
 
 fn title(name: &str, pool: &PoolPlan) -> Line {
@@ -130,10 +168,7 @@ fn facts(pool: &PoolPlan) -> Table {
         why,
         candidates: _,
     } = pool;
-    let mut table = Table::new(
-        [Column::left("", Fit::Keep), Column::left("", Fit::Wrap)],
-        4,
-    );
+    let mut table = fact_table();
     let mut row = |name: &str, value: String| table.row([label(name), Line::of(value)]);
     row("image", format!("{} ({})", image.urn, image.kind));
     let mut capacity = vec![priority.clone()];
@@ -168,9 +203,18 @@ fn facts(pool: &PoolPlan) -> Table {
         row(if position == 0 { "why" } else { "" }, sentence.clone());
     }
     if !rules.is_empty() {
-        row("article", format!("rows {}", rules.join(", ")));
+        row("article", article(rules));
     }
     table
+}
+
+fn fact_table() -> Table {
+    let columns = [Column::left("", Fit::Keep), Column::left("", Fit::Wrap)];
+    Table::new(columns, 4)
+}
+
+fn article(rules: &[String]) -> String {
+    format!("rows {}", rules.join(", "))
 }
 
 fn memory_need(memory: &Memory) -> String {
@@ -261,7 +305,10 @@ fn throughput_words(throughput: &Throughput) -> String {
 /// The next best sizes and the near misses, and how many more there are.
 fn candidates(name: &str, pool: &PoolPlan, currency: &str) -> Table {
     let (kept, rejected) = (kept(pool), rejected(pool));
-    let mut table = candidate_table(&kept, &rejected, RUNNERS_UP, NEAR_MISSES, currency);
+    let (next_best, _) = kept.split_at(kept.len().min(RUNNERS_UP));
+    let (nearest, _) = rejected.split_at(rejected.len().min(NEAR_MISSES));
+    let groups = [("next best", next_best), ("rejected", nearest)];
+    let mut table = candidate_table(groups, currency);
     let more = [
         (kept.len().saturating_sub(RUNNERS_UP), "more would do"),
         (rejected.len().saturating_sub(NEAR_MISSES), "more rejected"),
@@ -278,27 +325,18 @@ fn candidates(name: &str, pool: &PoolPlan, currency: &str) -> Table {
     table
 }
 
-fn candidate_table(
-    kept: &[&Candidate],
-    rejected: &[&Candidate],
-    most_kept: usize,
-    most_rejected: usize,
-    currency: &str,
-) -> Table {
+/// Sizes under headings.
+fn candidate_table(groups: [(&str, &[&Candidate]); 2], currency: &str) -> Table {
     let columns = [
         Column::left("", Fit::Keep),
-        Column::left("", Fit::Keep),
+        Column::left("", Fit::Wrap),
         Column::decimal(""),
         Column::left("", Fit::Keep),
         Column::left("", Fit::Wrap),
     ];
-    let mut table = Table::new(columns, 4);
-    let groups = [
-        ("next best", kept.iter().take(most_kept)),
-        ("rejected", rejected.iter().take(most_rejected)),
-    ];
+    let mut table = Table::new(columns, 4).with_notes_at(NOTE);
     for (heading, shown) in groups {
-        for (position, candidate) in shown.enumerate() {
+        for (position, candidate) in shown.iter().enumerate() {
             let heading = if position == 0 { heading } else { "" };
             table.row(cells(heading, candidate, currency));
         }

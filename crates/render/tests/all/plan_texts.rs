@@ -1,6 +1,11 @@
 //! Plans as texts and documents.
 
-use model::plan::{Plan, PoolPlan, read_plan};
+use std::collections::BTreeMap;
+
+use model::{
+    plan::{Explanation, Plan, PoolPlan, PoolRefusal, Verdict, read_plan},
+    units::Region,
+};
 use tensorform_render::{Style, explain, line::width as display_width, plan};
 
 use crate::{golden, plans};
@@ -84,7 +89,12 @@ fn questions_name_what_is_lost_and_paid_for() {
 fn explanations_hide_no_candidate() {
     let plan = plans::first();
     let pool = &plan.pools["train"];
-    let text = explain::text(&[("train", pool)], Style::plain(WIDTH));
+    let explanation = Explanation {
+        location: Some(Region::new("eastus")),
+        pools: BTreeMap::from([("train".to_owned(), pool.clone())]),
+        refused: BTreeMap::new(),
+    };
+    let text = explain::text(&explanation, Style::plain(WIDTH));
     let without_blanks = |text: &str| text.replace([' ', '\n'], "");
     let found = without_blanks(&text);
     for candidate in &pool.candidates {
@@ -99,10 +109,46 @@ fn explanations_hide_no_candidate() {
     }
     golden::check("explain", &text);
     let document: serde_json::Value =
-        serde_json::from_str(&explain::json(&[("train", pool)])).expect("JSON");
+        serde_json::from_str(&explain::json(&explanation, &[])).expect("JSON");
     let read: PoolPlan =
         serde_json::from_value(document["pools"]["train"].clone()).expect("a pool");
     assert_eq!(&read, pool);
+}
+
+#[test]
+fn a_pool_for_which_nothing_fits_shows_its_candidates() {
+    let plan = plans::first();
+    let pool = &plan.pools["train"];
+    let rejected = pool
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.verdict == Verdict::Rejected);
+    let refusal = PoolRefusal {
+        needs: "GPU sizes, ND preferred, else NC connected by Ethernet".to_owned(),
+        rules: vec!["A4".to_owned()],
+        candidates: rejected.cloned().collect(),
+    };
+    let explanation = Explanation {
+        location: Some(Region::new("eastus")),
+        pools: BTreeMap::new(),
+        refused: BTreeMap::from([("tune".to_owned(), refusal)]),
+    };
+    golden::check(
+        "explain_refused",
+        &explain::text(&explanation, Style::plain(WIDTH)),
+    );
+    let document: serde_json::Value =
+        serde_json::from_str(&explain::json(&explanation, &[])).expect("JSON");
+    let candidates = document["refused"]["tune"]["candidates"].as_array();
+    assert_eq!(
+        candidates.map(Vec::len),
+        Some(explanation.refused["tune"].candidates.len())
+    );
+    assert!(
+        document["pools"]
+            .as_object()
+            .is_some_and(serde_json::Map::is_empty)
+    );
 }
 
 #[test]

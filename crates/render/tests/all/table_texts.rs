@@ -57,6 +57,47 @@ fn columns_align_by_display_width_and_decimal_point() {
     golden::check("table_narrow", &drawn(&table, Style::plain(30)));
 }
 
+/// A table of names with long words, notes with one, and amounts that are never broken.
+fn notes() -> Table {
+    let columns = [
+        Column::left("Name", Fit::Wrap),
+        Column::decimal("USD/h"),
+        Column::left("", Fit::Wrap),
+    ];
+    let mut table = Table::new(columns, 0);
+    let mut row = |cells: [&str; 3]| table.row(cells.map(Line::of));
+    row([
+        "microsoft-dsvm:ubuntu-2204:2204:(unknown)",
+        "98.32",
+        "is not offered in eastus, and does not run on Standard_ND96isr_H100_v5 either",
+    ]);
+    row(["hpc", "3.6", "cannot be spot here"]);
+    table
+}
+
+#[test]
+fn a_column_keeps_its_longest_word_whole_while_another_can_give_way() {
+    // 41 for the name, 5 for the amount, 24 for the longest word of the notes, and the gaps.
+    for width in 74..120 {
+        let words: BTreeSet<String> = drawn(&notes(), Style::plain(width))
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        for word in [
+            "microsoft-dsvm:ubuntu-2204:2204:(unknown)",
+            "Standard_ND96isr_H100_v5",
+        ] {
+            assert!(words.contains(word), "{width}: {words:?}");
+        }
+    }
+    golden::check("table_notes", &drawn(&notes(), Style::plain(80)));
+}
+
+#[test]
+fn a_word_that_must_be_broken_is_broken_behind_a_mark() {
+    golden::check("table_notes_narrow", &drawn(&notes(), Style::plain(40)));
+}
+
 #[test]
 fn tables_without_rows_are_nothing() {
     let table = Table::new([Column::left("Name", Fit::Keep)], 0);

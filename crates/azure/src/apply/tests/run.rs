@@ -9,7 +9,7 @@ use model::{
 use serde_json::{Value, json};
 
 use super::{endings, failure, world::*};
-use crate::{Interrupt, testing::Act};
+use crate::{Interrupt, Sink, SinkError, testing::Act};
 use tokio::sync::watch;
 
 fn delete(address: &str, id: &model::ids::ArmId) -> model::plan::Step {
@@ -190,6 +190,39 @@ async fn an_interrupt_lets_what_is_under_way_finish() {
         panic!("the end");
     };
     assert_eq!((done + not_started, failed), (8, 0));
+}
+
+/// Interrupts when the first step ends, before anybody heard of that.
+struct InterruptsAtAnEnd {
+    ask: watch::Sender<Interrupt>,
+    told: Remember,
+}
+
+impl Sink for InterruptsAtAnEnd {
+    fn emit(&self, event: &Event) -> Result<(), SinkError> {
+        if matches!(event, Event::StepFinished { .. }) {
+            self.ask.send_replace(Interrupt::Graceful);
+        }
+        self.told.emit(event)
+    }
+}
+
+#[tokio::test]
+async fn nothing_starts_after_an_interrupt_however_close() {
+    let (ask, interrupt) = watch::channel(Interrupt::No);
+    let world = World::calm().await;
+    let told = Remember::default();
+    let sink = InterruptsAtAnEnd { ask, told };
+    let mut steps: Vec<_> = (0..4).map(create_vm).collect();
+    let first = steps[0].address.clone();
+    for step in &mut steps[1..] {
+        step.needs = vec![first.clone()];
+    }
+    let (outcome, _) = world.apply_with(steps, &sink, interrupt).await;
+    assert_eq!(endings(&outcome)[1..], ["not started"; 3]);
+    let is_start = |event: &Event| matches!(event, Event::StepStarted { .. });
+    let events = sink.told.events();
+    assert_eq!(events.iter().filter(|event| is_start(event)).count(), 1);
 }
 
 #[tokio::test]

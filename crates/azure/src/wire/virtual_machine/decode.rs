@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::super::{
     DecodeError,
     fields::{
-        disk_type, goes_with_vm, id, items, location, number, required, required_id,
+        disk_type, goes_with_vm, id, items, location, member, number, required, required_id,
         required_number, text, unsupported, without_comment, zones,
     },
 };
@@ -125,7 +125,7 @@ fn eviction(body: &Value) -> Result<Eviction, DecodeError> {
 
 /// The price by its digits: `-1.0` and `-1` are one price.
 fn max_price(body: &Value) -> Result<Decimal, DecodeError> {
-    let Some(value) = body.pointer(PRICE).filter(|value| !value.is_null()) else {
+    let Some(value) = member(body, PRICE).filter(|value| !value.is_null()) else {
         return Ok(Decimal::NEGATIVE_ONE);
     };
     let digits = value
@@ -186,22 +186,18 @@ fn data_disks(body: &Value) -> Result<BTreeMap<u32, DataDiskAttachment>, DecodeE
 /// A live machine names its interface; a body that creates one describes it.
 fn network(body: &Value) -> Result<NetworkInterface, DecodeError> {
     let described = "/properties/networkProfile/networkInterfaceConfigurations/0";
-    if let Some(configuration) = body.pointer(described) {
+    if let Some(configuration) = member(body, described) {
         let subnet = "/properties/ipConfigurations/0/properties/subnet/id";
         return Ok(NetworkInterface {
             name: required(configuration, "/name")?.to_owned(),
             subnet: id(configuration, subnet)?,
-            accelerated: configuration
-                .pointer("/properties/enableAcceleratedNetworking")
+            accelerated: member(configuration, "/properties/enableAcceleratedNetworking")
                 .and_then(Value::as_bool),
             delete_with_vm: goes_with_vm(configuration, "/properties/deleteOption"),
         });
     }
     let is_primary = |interface: &&Value| {
-        interface
-            .pointer("/properties/primary")
-            .and_then(Value::as_bool)
-            == Some(true)
+        member(interface, "/properties/primary").and_then(Value::as_bool) == Some(true)
     };
     let interface = items(body, INTERFACES)
         .find(is_primary)
@@ -248,7 +244,8 @@ fn no_interface(body: &Value) -> Result<NetworkInterface, DecodeError> {
 fn security(body: &Value) -> Result<Security, DecodeError> {
     let word = text(body, SECURITY).unwrap_or("Standard");
     let setting = |name: &str| {
-        body.pointer(&format!("/properties/securityProfile/uefiSettings/{name}"))
+        let setting = format!("/properties/securityProfile/uefiSettings/{name}");
+        member(body, &setting)
             .and_then(Value::as_bool)
             .unwrap_or(false)
     };

@@ -1,5 +1,10 @@
 //! Sizes: what a region offers, and what is restricted for the subscription.
 
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use model::catalog::{GpuShare, Offer, Size};
 use serde_json::{Value, json};
 
@@ -7,7 +12,7 @@ use crate::{
     call::Call,
     catalogue,
     error::ArmError,
-    http::Answer,
+    http::{Answer, Body},
     odata::Filter,
     store::{entry::Restriction, world::World},
 };
@@ -18,10 +23,43 @@ pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
         Some(filter) => Some(location_of(filter)?),
         None => None,
     };
+    let restricted = world.restrictions().next().is_some();
+    if restricted {
+        let value = skus(wanted.as_deref(), |region, size| {
+            world.restriction(call.subscription(), region, size)
+        });
+        return Ok(Answer::json(200, json!({"value": value})));
+    }
+    Ok(Answer {
+        body: Body::Text(unrestricted(wanted)),
+        ..Answer::empty(200)
+    })
+}
+
+/// The list without restrictions. It is a megabyte and the same for everybody, so it is made once.
+fn unrestricted(wanted: Option<String>) -> Arc<str> {
+    static MADE: Mutex<BTreeMap<Option<String>, Arc<str>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = made.get(&wanted) {
+        return Arc::clone(known);
+    }
+    let value = skus(wanted.as_deref(), |_, _| None);
+    let text: Arc<str> = json!({"value": value}).to_string().into();
+    // Places that are none would let it grow without end.
+    if !value.is_empty() {
+        made.insert(wanted, Arc::clone(&text));
+    }
+    text
+}
+
+fn skus<'a>(
+    wanted: Option<&str>,
+    restriction: impl Fn(&str, &str) -> Option<&'a Restriction>,
+) -> Vec<Value> {
     let mut value = Vec::new();
     for region in catalogue::regions() {
         let name = region.name.as_str();
-        if wanted.as_ref().is_some_and(|wanted| wanted != name) {
+        if wanted.is_some_and(|wanted| wanted != name) {
             continue;
         }
         for offer in catalogue::offers(name)
@@ -29,11 +67,12 @@ pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
             .flat_map(model::catalog::RegionOffers::iter)
         {
             if let Some(size) = catalogue::size(offer.size.as_str()) {
-                value.push(sku(world, call, name, size, offer));
+                let restriction = restriction(name, size.name.as_str());
+                value.push(sku(restriction, name, size, offer));
             }
         }
     }
-    Ok(Answer::json(200, json!({"value": value})))
+    value
 }
 
 fn location_of(filter: &str) -> Result<String, ArmError> {
@@ -50,10 +89,9 @@ fn location_of(filter: &str) -> Result<String, ArmError> {
     }
 }
 
-fn sku(world: &World, call: &Call<'_>, region: &str, size: &Size, offer: &Offer) -> Value {
+fn sku(restriction: Option<&Restriction>, region: &str, size: &Size, offer: &Offer) -> Value {
     let name = size.name.as_str();
-    let restrictions: Vec<Value> = world
-        .restriction(call.subscription(), region, name)
+    let restrictions: Vec<Value> = restriction
         .map(|restriction| restrictions(restriction, region))
         .unwrap_or_default();
     let mut sku = json!({

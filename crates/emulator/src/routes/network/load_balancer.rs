@@ -115,13 +115,7 @@ fn fill(part: &str, item: &mut Value) {
             "enableTcpReset",
             "allowBackendPortConflict",
         ],
-        "loadBalancingRules" => &[
-            "enableFloatingIP",
-            "enableDestinationServiceEndpoint",
-            "enableTcpReset",
-            "allowBackendPortConflict",
-            "disableOutboundSnat",
-        ],
+        "loadBalancingRules" => &["enableFloatingIP", "enableTcpReset", "disableOutboundSnat"],
         _ => &[],
     };
     for flag in flags {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{call::Call, error::ArmError, http::Answer, json::set, store::world::World};
+use crate::{call::Call, error::ArmError, http::Answer, json::remove, store::world::World};
 
 /// Counters of a region with their titles and limits, in the order and the words recorded. Those
 /// of types that the sandbox does not serve stay at nought.
@@ -92,9 +92,21 @@ pub(crate) fn check(
 pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
     let subscription = call.subscription();
     let location = crate::routes::compute::region_of(call)?;
-    let value: Vec<Value> = counters()
+    let mut value = of(world, subscription, location);
+    // Not in the schema; recorded at versions before this one.
+    if call.since("2024-03-01") {
+        for usage in &mut value {
+            remove(usage, "/isAdjustable");
+        }
+    }
+    Ok(Answer::json(200, json!({"value": value})))
+}
+
+/// All counters of a region.
+pub(crate) fn of(world: &World, subscription: &str, location: &str) -> Vec<Value> {
+    counters()
         .map(|(name, title, _)| {
-            let mut usage = json!({
+            json!({
                 "currentValue": world.usage(subscription, location, name),
                 "id": format!(
                     "/subscriptions/{subscription}/providers/Microsoft.Network/locations/{location}/usages/{name}"
@@ -102,13 +114,8 @@ pub(crate) fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
                 "limit": limit(world, subscription, location, name),
                 "name": {"localizedValue": title, "value": name},
                 "unit": "Count",
-            });
-            // Not in the schema; recorded at versions before this one.
-            if !call.since("2024-03-01") {
-                set(&mut usage, "/isAdjustable", json!(name != "NetworkWatchers"));
-            }
-            usage
+                "isAdjustable": name != "NetworkWatchers",
+            })
         })
-        .collect();
-    Ok(Answer::json(200, json!({"value": value})))
+        .collect()
 }

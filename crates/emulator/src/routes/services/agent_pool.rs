@@ -376,7 +376,9 @@ fn uses(body: &Value) -> BTreeMap<String, u64> {
     }});
     quota::of_machine(&machine)
         .into_iter()
-        .map(|(name, amount)| (name, amount * count))
+        // Nodes are instances of scale sets, which count no VMs.
+        .filter(|(name, _)| name != "virtualMachines")
+        .map(|(name, amount)| (name, amount.saturating_mul(count)))
         .collect()
 }
 

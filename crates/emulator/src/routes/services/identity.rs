@@ -17,6 +17,10 @@ use crate::{
 const KIND: &str = "Microsoft.ManagedIdentity/userAssignedIdentities";
 
 /// The body of an identity.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of types wants this form"
+)]
 pub(super) fn build(world: &mut World, _: &Call<'_>, draft: &mut Draft) -> Result<Value, ArmError> {
     let mut body = json!({});
     set(

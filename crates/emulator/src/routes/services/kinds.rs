@@ -1,8 +1,9 @@
 //! The table of types.
 
 use super::{
-    account, agent_pool, cluster, identity, locks, pool, roles,
+    account, agent_pool, cluster, identity, locks, pool, roles, schedule,
     serve::{Course, ETag, Kind},
+    storage,
 };
 use crate::{durations, store::entry::Style};
 
@@ -22,7 +23,7 @@ const PLAIN: Kind = Kind {
     shows_deleted: false,
 };
 
-static KINDS: [Kind; 8] = [
+static KINDS: [Kind; 12] = [
     Kind {
         name: "Microsoft.Batch/batchAccounts",
         build: account::build,
@@ -129,6 +130,40 @@ static KINDS: [Kind; 8] = [
         missing: roles::missing,
         patch: false,
         shows_deleted: true,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.DevTestLab/schedules",
+        build: schedule::build,
+        show: schedule::show,
+        // Recorded: 201 for an existing one as well.
+        put: Course::AtOnce { new: 201, old: 201 },
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.Storage/storageAccounts",
+        build: storage::build,
+        show: storage::show,
+        act: storage::act,
+        put: Course::Long {
+            style: Style::Storage,
+            new: durations::STORAGE_ACCOUNT,
+            old: durations::AT_ONCE,
+            state: "Creating",
+            shows: false,
+        },
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.Storage/storageAccounts/blobServices",
+        put: Course::AtOnce { new: 200, old: 200 },
+        patch: false,
+        ..PLAIN
+    },
+    Kind {
+        name: "Microsoft.Storage/storageAccounts/blobServices/containers",
+        build: storage::build_container,
+        missing: storage::missing,
         ..PLAIN
     },
     Kind {

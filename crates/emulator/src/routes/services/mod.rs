@@ -1,9 +1,12 @@
-//! The services beside Compute and Network. What their types have in common is in `serve`; a
+//! The services beside Compute and Network. What their types have in common is in `serve` and
+//! `write`; a
 //! type is a row of `kinds` and the rules that it names.
 
 mod kinds;
 
 pub(crate) mod serve;
+
+mod write;
 
 pub(crate) mod account;
 
@@ -14,6 +17,14 @@ pub(crate) mod roles;
 mod cluster;
 
 mod agent_pool;
+
+mod storage;
+
+mod quotas;
+
+mod schedule;
+
+pub(crate) mod terms;
 
 pub(crate) mod locks;
 

@@ -320,23 +320,15 @@ pub(crate) fn resized(world: &mut World, id: &ArmId, failure: Option<&Failure>) 
     let now = world.now().precise();
     world.change(id, |pool| {
         let body = &mut pool.body;
-        match error {
-            Some((code, message)) => set(
-                body,
-                "/properties/resizeOperationStatus/errors",
-                json!([{"code": code, "message": message}]),
-            ),
-            None => {
-                set(
-                    body,
-                    "/properties/currentDedicatedNodes",
-                    json!(target.dedicated),
-                );
-                set(
-                    body,
-                    "/properties/currentLowPriorityNodes",
-                    json!(target.low_priority),
-                );
+        if let Some((code, message)) = error {
+            let errors = json!([{"code": code, "message": message}]);
+            set(body, "/properties/resizeOperationStatus/errors", errors);
+        } else {
+            for (member, nodes) in [
+                ("currentDedicatedNodes", target.dedicated),
+                ("currentLowPriorityNodes", target.low_priority),
+            ] {
+                set(body, &format!("/properties/{member}"), json!(nodes));
             }
         }
         set(body, "/properties/allocationState", json!("Steady"));

@@ -3,21 +3,17 @@
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{account, kinds, locks, roles};
+use super::{account, kinds, locks, quotas, roles, storage, terms, write};
 use crate::{
     call::Call,
     durations::Timing,
     error::ArmError,
-    gateway,
     http::{Answer, Method},
-    json::{merge, set, text},
-    lro::{self, Plan, Twin},
-    routes::{
-        common::{self, check_name, location, not_served, page, put_tags, skip, tags},
-        compute::machine,
-    },
+    json::set,
+    lro,
+    routes::common::{self, not_served, page, skip},
     store::{
-        entry::{Resource, Style, Work, resource_key},
+        entry::{Resource, Style},
         world::World,
     },
     types::Type,
@@ -100,6 +96,10 @@ impl Draft {
 }
 
 /// Keeps a body as it was given.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of types wants this form"
+)]
 pub(super) fn as_given(_: &mut World, _: &Call<'_>, draft: &mut Draft) -> Result<Value, ArmError> {
     Ok(draft.given.clone())
 }
@@ -114,6 +114,10 @@ pub(super) fn missing(_: &Call<'_>, id: &ArmId) -> ArmError {
     ArmError::new(404, "NotFound", format!("Resource '{id}' was not found."))
 }
 
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the table of types wants this form"
+)]
 pub(super) fn always_free(_: &World, _: &Resource) -> Result<(), ArmError> {
     Ok(())
 }
@@ -162,6 +166,10 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
         ("Microsoft.Authorization", "roleAssignments") if reads && call.path.is_open() => {
             Ok(roles::list(world, call))
         }
+        ("Microsoft.MarketplaceOrdering", _) => terms::answer(world, call),
+        ("Microsoft.Quota", _) => quotas::answer(world, call),
+        ("Microsoft.Storage", "checkNameAvailability") => storage::check_name(world, call),
+        ("Microsoft.PolicyInsights", _) if call.method() == Method::Post => Ok(unrestricted()),
         ("Microsoft.Authorization", "locks") if reads && call.path.is_open() => {
             Ok(locks::list(world, call))
         }
@@ -170,6 +178,17 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
             None => Err(not_served(call)),
         },
     }
+}
+
+/// What policies say of a resource that is about to be made: the sandbox has none.
+fn unrestricted() -> Answer {
+    Answer::json(
+        200,
+        json!({
+            "fieldRestrictions": [],
+            "contentEvaluationResult": {"policyEvaluations": []},
+        }),
+    )
 }
 
 fn verb(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
@@ -186,9 +205,9 @@ fn verb(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<A
         Method::Get if !open => {
             existing(world, call, kind).map(|found| shown(world, call, 200, found))
         }
-        Method::Put if !open => put(world, call, row, kind),
-        Method::Patch if !open && kind.patch => put(world, call, row, kind),
-        Method::Delete if !open => delete(world, call, row, kind),
+        Method::Put if !open => write::put(world, call, row, kind),
+        Method::Patch if !open && kind.patch => write::put(world, call, row, kind),
+        Method::Delete if !open => write::delete(world, call, row, kind),
         Method::Get
         | Method::Head
         | Method::Put
@@ -199,7 +218,11 @@ fn verb(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<A
     }
 }
 
-fn existing<'a>(world: &'a World, call: &Call<'_>, kind: &Kind) -> Result<&'a Resource, ArmError> {
+pub(super) fn existing<'a>(
+    world: &'a World,
+    call: &Call<'_>,
+    kind: &Kind,
+) -> Result<&'a Resource, ArmError> {
     let id = common::id(world, call).ok_or_else(|| not_served(call))?;
     world.resource(&id).ok_or_else(|| (kind.missing)(call, &id))
 }
@@ -259,264 +282,4 @@ fn list(world: &World, call: &Call<'_>, row: &Type, kind: &Kind) -> Answer {
             (resource.id.key().to_owned(), shown)
         });
     page(call, items, call.setup.pages.others)
-}
-
-fn draft(world: &World, call: &Call<'_>, row: &Type, id: ArmId) -> Result<Draft, ArmError> {
-    let given = call.body(row)?;
-    let old = world.resource(&id).cloned();
-    let home = id.parent().and_then(|parent| world.resource(&parent));
-    let place = match home {
-        Some(home) => home.location.clone(),
-        None if row.tracked => location(&given, row, old.as_ref())?,
-        None => String::new(),
-    };
-    let given = match &old {
-        Some(old) if call.method() == Method::Patch => {
-            let mut body = old.body.clone();
-            let mut given = given;
-            if let Some(tags) = crate::json::remove(&mut given, "/tags") {
-                set(&mut body, "/tags", tags);
-            }
-            merge(&mut body, &given);
-            body
-        }
-        Some(_) | None => given,
-    };
-    Ok(Draft {
-        id,
-        place,
-        given,
-        old,
-        below: Vec::new(),
-        state: None,
-        quota: std::collections::BTreeMap::new(),
-    })
-}
-
-fn put(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
-    check_name(call, row)?;
-    let id = common::id(world, call).ok_or_else(|| not_served(call))?;
-    if row.scoped {
-        check_scope(world, call)?;
-    }
-    if call.method() == Method::Patch {
-        existing(world, call, kind)?;
-    }
-    preconditions(call, kind, world.resource(&id))?;
-    let mut draft = draft(world, call, row, id)?;
-    let tags = tags(&draft.given)?;
-    let mut body = (kind.build)(world, call, &mut draft)?;
-    if row.tracked {
-        set(&mut body, "/location", json!(draft.place));
-        put_tags(&mut body, tags);
-    }
-    let Draft {
-        id,
-        place,
-        old,
-        below,
-        state,
-        quota,
-        ..
-    } = draft;
-    let new = old.is_none();
-    let mut resource = old.unwrap_or_else(|| common::new(world, id, row, &place, Value::Null));
-    resource.body = body;
-    resource.changed = world.now();
-    resource.hidden.quota = quota;
-    if kind.etag != ETag::None {
-        resource.etag = tag(world);
-    }
-    let state = state.unwrap_or("Updating");
-    Ok(store(
-        world,
-        call,
-        kind,
-        Written {
-            resource,
-            below,
-            new,
-            state,
-        },
-    ))
-}
-
-/// The resource that something hangs at must be there; the gateway has looked for the group.
-fn check_scope(world: &World, call: &Call<'_>) -> Result<(), ArmError> {
-    let scope: Option<ArmId> = call.path.scope.parse().ok();
-    let resource = scope.filter(|scope| scope.key().contains("/providers/"));
-    match resource {
-        Some(id) if world.resource(&id).is_none() => Err(gateway::not_found(
-            &id.resource_type(),
-            id.name(),
-            call.group(),
-        )),
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// Whether the preconditions of a write hold, for types that have some.
-fn preconditions(call: &Call<'_>, kind: &Kind, old: Option<&Resource>) -> Result<(), ArmError> {
-    match kind.etag {
-        ETag::None => Ok(()),
-        ETag::Strong | ETag::Weak => machine::preconditions(call, old),
-        // The etag stands in the body without quotes; a header may have them or not.
-        ETag::Member => {
-            let plain = |old: &Resource| call.incoming.header("if-match") == Some(&old.etag);
-            if old.is_some_and(plain) {
-                return Ok(());
-            }
-            machine::preconditions(call, old).map_err(ArmError::bare)
-        }
-    }
-}
-
-/// A resource that is about to be stored.
-struct Written {
-    resource: Resource,
-    below: Vec<Resource>,
-    new: bool,
-    /// The state of an existing resource while its operation runs.
-    state: &'static str,
-}
-
-fn store(world: &mut World, call: &Call<'_>, kind: &Kind, written: Written) -> Answer {
-    let Written {
-        mut resource,
-        below,
-        new,
-        state,
-    } = written;
-    let id = resource.id.clone();
-    let after = |world: &World, status: u16| {
-        world.resource(&id).map_or_else(
-            || Answer::empty(status),
-            |kept| shown(world, call, status, kept),
-        )
-    };
-    let (status, operation) = match &kind.put {
-        // A PATCH of what has no operation for it is done at once.
-        Course::Long { shows: false, .. } if call.method() == Method::Patch => (200, None),
-        Course::AtOnce { new: made, old } => (if new { *made } else { *old }, None),
-        Course::Long {
-            style,
-            new: making,
-            old: changing,
-            state: first,
-            ..
-        } => {
-            let timing = if new { *making } else { *changing };
-            let operation = lro::begin(
-                world,
-                call,
-                &Plan {
-                    target: &id,
-                    location: &resource.location,
-                    style: *style,
-                    work: Work::Settle,
-                    title: "PutOperation",
-                    timing,
-                },
-            );
-            resource.set_state(if new { first } else { state });
-            resource.operation = Some(operation.id.clone());
-            (if new { 201 } else { 200 }, Some((operation, timing)))
-        }
-    };
-    let operation_id = operation
-        .as_ref()
-        .map(|(operation, _)| operation.id.clone());
-    world.put_resource(resource);
-    for mut child in below {
-        child.operation = operation_id.clone().or(child.operation);
-        if kind.etag != ETag::None {
-            child.etag = tag(world);
-        }
-        world.put_resource(child);
-    }
-    let Some((operation, timing)) = operation else {
-        let answer = after(world, status);
-        return if kind.locates && status == 201 {
-            let path = text_of(&answer, "/id");
-            answer.with_header("Location", path)
-        } else {
-            answer
-        };
-    };
-    let shows = matches!(kind.put, Course::Long { shows: true, .. });
-    let (answer, twin) = if shows {
-        (after(world, status), Twin::No)
-    } else {
-        (Answer::empty(202), Twin::Yes)
-    };
-    lro::announce(answer, call, &operation, twin, timing.retry_after)
-}
-
-fn text_of(answer: &Answer, pointer: &str) -> String {
-    match &answer.body {
-        crate::http::Body::Json(body) => text(body, pointer).unwrap_or_default().to_owned(),
-        crate::http::Body::Empty => String::new(),
-    }
-}
-
-fn delete(world: &mut World, call: &Call<'_>, row: &Type, kind: &Kind) -> Result<Answer, ArmError> {
-    let Ok(resource) = existing(world, call, kind).cloned() else {
-        return Ok(Answer::empty(204));
-    };
-    preconditions(call, kind, Some(&resource))?;
-    (kind.free)(world, &resource)?;
-    match &kind.delete {
-        Course::AtOnce { new: status, .. } => {
-            let answer = if kind.shows_deleted {
-                shown(world, call, *status, &resource)
-            } else {
-                Answer::empty(*status)
-            };
-            remove(world, &resource.id);
-            Ok(answer)
-        }
-        Course::Long {
-            style, new: timing, ..
-        } => {
-            let operation = lro::begin(
-                world,
-                call,
-                &Plan {
-                    target: &resource.id,
-                    location: &resource.location,
-                    style: *style,
-                    work: Work::Delete,
-                    title: "DeleteOperation",
-                    timing: *timing,
-                },
-            );
-            let tracked = row.tracked;
-            world.change(&resource.id, |resource| {
-                if tracked || !resource.state().is_empty() {
-                    resource.set_state("Deleting");
-                }
-                resource.operation = Some(operation.id.clone());
-            });
-            let answer = Answer::empty(202);
-            Ok(lro::announce(
-                answer,
-                call,
-                &operation,
-                Twin::Yes,
-                timing.retry_after,
-            ))
-        }
-    }
-}
-
-/// Removes a resource and what stands below it.
-pub(super) fn remove(world: &mut World, id: &ArmId) {
-    let below: Vec<String> = world
-        .below(&format!("{}/", id.key()))
-        .map(|child| child.id.key().to_owned())
-        .collect();
-    for key in below {
-        world.remove(&resource_key(&key));
-    }
-    world.remove(&resource_key(id.key()));
 }

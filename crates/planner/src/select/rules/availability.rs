@@ -58,10 +58,7 @@ fn live<'a>(trial: &Trial<'a>) -> Listed<'a> {
     let Some(facts) = answer.and_then(Answer::known) else {
         return Listed::Unknown;
     };
-    facts
-        .iter()
-        .find(|fact| fact.name == trial.size.name)
-        .map_or(Listed::Not, Listed::As)
+    facts.get(&trial.size.name).map_or(Listed::Not, Listed::As)
 }
 
 /// What the catalogue says of a size in the region.

@@ -78,12 +78,16 @@ pub const ALL: &[Rule] = &[
     memory::RULE,
     image_fit::RULE,
     spot::RULE,
+    spot::PRICE,
     availability::OFFERED,
     availability::RESTRICTED,
     availability::ZONES,
     availability::UNLISTED,
     quota::RULE,
 ];
+
+/// The code of the reason that a spot price is above its limit.
+pub(super) const ABOVE_MAX_PRICE: &str = spot::PRICE.id;
 
 /// Whether a size is of the families of its role; only those are candidates.
 pub(super) fn plays_role(trial: &Trial<'_>) -> bool {

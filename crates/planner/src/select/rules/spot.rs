@@ -1,4 +1,4 @@
-//! R8: spot needs a size that can be spot in the region.
+//! R8: spot needs a size that can be spot in the region, at a price that the spec allows.
 
 use model::spec::Priority;
 
@@ -12,6 +12,14 @@ pub(super) const RULE: Rule = Rule {
     rejects,
 };
 
+/// Azure refuses a VM whose price is above its limit. A price that is not known rejects nothing.
+pub(super) const PRICE: Rule = Rule {
+    id: "max_price",
+    strength: Strength::Choice,
+    lasting: false,
+    rejects: rejects_price,
+};
+
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     if !matches!(trial.context.pool.priority, Priority::Spot(_)) || !trial.grows() {
         return None;
@@ -22,4 +30,16 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
         .offers(trial.context.location)?
         .get(&trial.size.name)?;
     (!offer.spot).then(|| format!("cannot be spot in {}", trial.context.location))
+}
+
+fn rejects_price(trial: &Trial<'_>) -> Option<String> {
+    if !trial.grows() {
+        return None;
+    }
+    let most = trial.context.most_for_spot()?;
+    let price = trial.context.hourly_price(trial.size)?;
+    (price > most).then(|| {
+        let (price, most) = (price.normalize(), most.normalize());
+        format!("costs {price} USD an hour as spot, `max_price` allows {most}")
+    })
 }

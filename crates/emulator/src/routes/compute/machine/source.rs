@@ -8,16 +8,23 @@ use crate::{
     catalogue::{self, MarketImage},
     error::ArmError,
     json::{items, number, same, set, text},
-    routes::compute::gallery,
+    routes::{compute::gallery, services::terms},
     store::{entry::Image, world::World},
 };
 
-/// The image of a VM body and the size of its OS disk; fills in the exact version.
+/// The image of a VM body and the size of its OS disk; fills in the exact version. The terms of
+/// its plan must be accepted.
 pub(crate) fn image(
     world: &World,
     call: &Call<'_>,
     body: &mut Value,
 ) -> Result<(Image, u64), ArmError> {
+    let found = find(world, call, body)?;
+    terms::check(world, call, body)?;
+    Ok(found)
+}
+
+fn find(world: &World, call: &Call<'_>, body: &mut Value) -> Result<(Image, u64), ArmError> {
     let reference = "/properties/storageProfile/imageReference";
     let disk = "/properties/storageProfile/osDisk";
     let own = text(body, &format!("{reference}/id")).map(str::to_owned);

@@ -424,7 +424,7 @@ fn store(
 pub(crate) fn with_etag(answer: Answer) -> Answer {
     let etag = match &answer.body {
         crate::http::Body::Json(body) => text(body, "/etag").map(str::to_owned),
-        crate::http::Body::Empty => None,
+        crate::http::Body::Text(_) | crate::http::Body::Empty => None,
     };
     match etag {
         Some(etag) => answer.with_header("ETag", etag),

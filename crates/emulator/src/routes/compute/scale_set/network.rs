@@ -10,7 +10,6 @@ use crate::{
     json::{default, flag, items, set, text},
     routes::network::{referenced, subnet},
     store::world::World,
-    types,
 };
 
 /// Where the interfaces of a profile are described.
@@ -114,16 +113,13 @@ fn references(
     if configurations.is_empty() {
         return Err(ArmError::missing_parameter("ipConfigurations"));
     }
-    let balancers = types::named("Microsoft.Network/loadBalancers").is_some();
     for configuration in configurations {
         let subnet = text(configuration, "/properties/subnet/id")
             .ok_or_else(|| ArmError::missing_parameter("subnet"))?;
         referenced(world, subnet, id, location)?;
         for pool in items(configuration, "/properties/loadBalancerBackendAddressPools") {
-            let balancer = text(pool, "/id").and_then(|pool| pool.rsplitn(3, '/').nth(2));
-            if let Some(balancer) = balancer.filter(|_| balancers) {
-                referenced(world, balancer, id, location)?;
-            }
+            let pool = text(pool, "/id").unwrap_or_default();
+            referenced(world, pool, id, location)?;
         }
     }
     Ok(())

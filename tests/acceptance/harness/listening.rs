@@ -1,103 +1,14 @@
-//! Worlds that a test serves itself: the sandbox in this process, whose log a test reads, and a
-//! server that answers everything alike.
+//! Servers of one thread that are no Azure: one answers everything alike, one hands on.
 
 use std::{
     io::{Read, Write},
     net::{TcpListener, TcpStream},
-    path::Path,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread::JoinHandle,
 };
-
-use emulator::{Clock, Opened, Options, RequestKind, Sandbox, Speed, World};
-use tokio::runtime::{Builder, Runtime};
-
-/// How much faster than time the sandbox of a test usually runs.
-pub(crate) const SPEED: f64 = 1_000.0;
-
-/// The sandbox, served by the test.
-#[derive(Debug)]
-pub(crate) struct Served {
-    runtime: Runtime,
-    sandbox: Option<Sandbox>,
-}
-
-impl Served {
-    /// Serves the world of a folder, so that the binary connects to it.
-    pub(crate) fn start(folder: &Path, speed: f64) -> Self {
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .expect("a runtime");
-        let Opened::Serve(world) = World::open(folder).expect("a world") else {
-            panic!("{} is served already", folder.display());
-        };
-        let speed = Speed::new(speed).expect("a speed");
-        let sandbox = runtime
-            .block_on(Sandbox::start(Options::new(*world, Clock::real(speed))))
-            .expect("the sandbox starts");
-        Self {
-            runtime,
-            sandbox: Some(sandbox),
-        }
-    }
-
-    fn sandbox(&self) -> &Sandbox {
-        self.sandbox.as_ref().expect("it runs until it is dropped")
-    }
-
-    /// Where it listens.
-    pub(crate) fn endpoint(&self) -> String {
-        self.sandbox().endpoint().to_owned()
-    }
-
-    /// How many requests so far would have changed something.
-    pub(crate) fn writes(&self) -> u64 {
-        let counters = self.sandbox().counters();
-        let kinds = [RequestKind::Write, RequestKind::Delete, RequestKind::Action];
-        let count = |kind: RequestKind| counters.by_kind.get(kind.as_str()).copied().unwrap_or(0);
-        kinds.into_iter().map(count).sum()
-    }
-
-    /// Sends a request as any client could; answers the status and the body.
-    pub(crate) fn request(&self, method: &str, path: &str, body: &str) -> (u16, String) {
-        let endpoint = self.endpoint();
-        let host = endpoint.trim_start_matches("http://");
-        let mut stream = TcpStream::connect(host).expect("the sandbox answers");
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer test\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        );
-        stream
-            .write_all(request.as_bytes())
-            .expect("the request is sent");
-        let mut answer = String::new();
-        stream
-            .read_to_string(&mut answer)
-            .expect("the answer is text");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
-        let status = head
-            .split(' ')
-            .nth(1)
-            .and_then(|status| status.parse().ok());
-        (status.expect("a status"), body.to_owned())
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        if let Some(sandbox) = self.sandbox.take() {
-            self.runtime
-                .block_on(sandbox.stop())
-                .expect("the sandbox stops");
-        }
-    }
-}
 
 /// A server of one thread, which a test stops.
 #[derive(Debug)]

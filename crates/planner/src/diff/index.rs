@@ -1,0 +1,100 @@
+//! Live resources by id and by address, and what each of them cannot be without.
+
+use std::collections::BTreeMap;
+
+use model::{
+    address::Address,
+    ids::ArmId,
+    live::{Live, LiveResource},
+    resource::{Properties, ResourceKind},
+};
+
+use super::kind;
+
+/// Live resources by id and by address. Children that copy their parent's tags (OS disks,
+/// interfaces) have no address of their own.
+pub struct Index<'a> {
+    by_id: BTreeMap<&'a ArmId, &'a LiveResource>,
+    by_address: BTreeMap<&'a Address, &'a LiveResource>,
+    shared_by_machines: Vec<&'a ArmId>,
+}
+
+impl<'a> Index<'a> {
+    /// Of everything that was read.
+    pub fn new(live: &'a Live) -> Self {
+        let by_id = live
+            .resources
+            .iter()
+            .map(|resource| (&resource.id, resource))
+            .collect();
+        let by_address: BTreeMap<&Address, &LiveResource> = live
+            .resources
+            .iter()
+            .filter_map(|resource| Some((resource.address()?, resource)))
+            .collect();
+        let shared = [ResourceKind::Subnet, ResourceKind::SshPublicKey];
+        let shared_by_machines = by_address
+            .values()
+            .filter(|resource| kind(resource).is_some_and(|kind| shared.contains(&kind)))
+            .map(|resource| &resource.id)
+            .collect();
+        Self {
+            by_id,
+            by_address,
+            shared_by_machines,
+        }
+    }
+
+    /// The live resource with this id.
+    pub fn at_id(&self, id: &ArmId) -> Option<&'a LiveResource> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The live resource of the stack with this address.
+    pub fn at_address(&self, address: &Address) -> Option<&'a LiveResource> {
+        self.by_address.get(address).copied()
+    }
+
+    /// What is ours and has an address.
+    pub(super) fn ours(&self) -> impl Iterator<Item = (&'a Address, &'a LiveResource)> {
+        self.by_address
+            .iter()
+            .map(|(address, resource)| (*address, *resource))
+    }
+
+    /// The address of what is ours at this id.
+    pub(super) fn address_at(&self, id: &ArmId) -> Option<&'a Address> {
+        self.at_id(id)?.address()
+    }
+
+    /// Ids of resources that this one cannot be without.
+    ///
+    /// A live VM does not tell its subnet, so it holds every subnet of the stack; and its key,
+    /// which tells who can get in.
+    pub(crate) fn references(&self, resource: &LiveResource) -> Vec<ArmId> {
+        let mut ids: Vec<ArmId> = resource
+            .id
+            .group_id()
+            .into_iter()
+            .filter(|group| *group != resource.id)
+            .collect();
+        ids.extend(resource.id.parent());
+        match resource
+            .resource
+            .as_ref()
+            .map(|resource| &resource.properties)
+        {
+            Some(Properties::VirtualMachine(vm)) => {
+                ids.extend(vm.data_disks.values().map(|disk| disk.disk.clone()));
+                ids.extend(self.shared_by_machines.iter().copied().cloned());
+            }
+            Some(Properties::Subnet(subnet)) => {
+                ids.extend(subnet.nat_gateway.clone());
+                ids.extend(subnet.network_security_group.clone());
+            }
+            Some(Properties::NatGateway(gateway)) => ids.extend(gateway.public_ips.iter().cloned()),
+            _ => {}
+        }
+        ids
+    }
+}

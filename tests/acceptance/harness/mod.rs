@@ -1,0 +1,20 @@
+//! What tests of the whole stand on: a place to run the real binary in, what its runs give, and
+//! servers for it to talk to.
+
+mod filters;
+mod golden;
+mod listening;
+mod place;
+mod ran;
+mod running;
+mod server;
+mod trials;
+
+pub(crate) use self::{
+    golden::{compare, root, updates},
+    listening::Listening,
+    place::{Place, two_pools},
+    ran::Ran,
+    server::{SUBSCRIPTION, Server},
+    trials::{Seeded, each},
+};

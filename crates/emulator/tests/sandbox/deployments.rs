@@ -398,6 +398,7 @@ fn of_a_balancer() -> Value {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a template and what it makes")]
 async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
     let rig = Rig::faulty("rules: []").await;
     let resources = of_a_balancer();

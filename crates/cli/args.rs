@@ -432,6 +432,9 @@ pub(crate) struct Serve {
     /// The private key of that certificate, a PEM file
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
+    /// Write every exchange to FILE, one JSON document a line, without tokens and passwords
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

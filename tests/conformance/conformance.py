@@ -25,7 +25,7 @@ KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOleGkf2D6HXiA1St3Pd5JmNirVtjdYWbG0yL
 class Sandbox:
     """A sandbox of its own: http and https on one port, a world in the part's folder."""
 
-    def __init__(self, name="world", speed=1000):
+    def __init__(self, name="world", speed=1000, record=None):
         folder = os.path.join(os.environ["CONFORMANCE_WORK"], name)
         command = [
             os.environ["CONFORMANCE_BINARY"], "-o", "json", "sandbox", "serve",
@@ -33,6 +33,8 @@ class Sandbox:
             "--tls-cert", os.environ["CONFORMANCE_CERTIFICATE"],
             "--tls-key", os.environ["CONFORMANCE_KEY"],
         ]
+        if record:
+            command += ["--record", record]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         told = self.process.stdout.readline()
         if not told:

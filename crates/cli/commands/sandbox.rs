@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use emulator::{Clock, Opened, Options, Tls};
+use emulator::{Clock, Opened, Options, Recording, Tls};
 use model::diag::Code;
 
 use crate::{
@@ -18,6 +18,15 @@ fn read_tls(certificate: &Path, key: &Path) -> Result<Tls, Stop> {
     Tls::read(certificate, key).map_err(|error| {
         Stop::because(Code::FileUnusable, azure::chain(&error))
             .help("`--tls-cert` and `--tls-key` name PEM files: a certificate and its private key")
+    })
+}
+
+/// Begins a recording.
+fn begin_recording(path: &Path) -> Result<Recording, Stop> {
+    Recording::create(path).map_err(|error| {
+        let message = format!("`{}` cannot be begun: {error}", path.display());
+        Stop::because(Code::FileUnusable, message)
+            .help("`--record` names a file that does not exist yet, in a folder that does")
     })
 }
 
@@ -42,11 +51,14 @@ pub(crate) fn run(app: &App, arguments: &args::Sandbox) -> Outcome {
             return Err(stop.help("use it with `--sandbox`, or name another folder with `--state`"));
         }
     };
+    let recording = arguments.record.as_deref().map(begin_recording);
+    let recording = recording.transpose()?;
     let mut options = Options::new(*kept, Clock::real(speed));
     options.faults = faults;
     options.port = arguments.port;
     let secure = tls.is_some();
     options.tls = tls;
+    options.recording = recording;
     let runtime = world::runtime()?;
     let sandbox = world::serve(&runtime, options).map_err(|stop| match arguments.port {
         0 => stop,

@@ -84,6 +84,11 @@ impl Call<'_> {
         self.path.group.as_deref().unwrap_or_default()
     }
 
+    /// Whether the request reads a single resource.
+    pub(crate) fn reads_one(&self) -> bool {
+        self.method() == Method::Get && !self.path.is_open()
+    }
+
     /// The body, checked against the schema of the type.
     pub(crate) fn body(&self, row: &Type) -> Result<Value, ArmError> {
         let name = row.name();

@@ -135,6 +135,17 @@ pub(crate) enum Body {
     Text(Arc<str>),
 }
 
+impl Body {
+    /// As it goes over the wire.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::Empty => Vec::new(),
+            Self::Json(value) => value.to_string().into_bytes(),
+            Self::Text(text) => text.as_bytes().to_vec(),
+        }
+    }
+}
+
 /// An answer before it is put on the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {

@@ -15,6 +15,7 @@ mod server;
 mod service;
 mod tls;
 
+mod exchange;
 mod record;
 
 mod admin;
@@ -54,6 +55,7 @@ mod text;
 pub use crate::{
     call::Pages,
     clock::{Clock, Instant, InvalidSpeed, Speed},
+    exchange::Recording,
     faults::{
         Faults,
         file::{FaultFileError, Problem},

@@ -7,6 +7,7 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 use crate::{
     call::{Pages, Setup},
     clock::Clock,
+    exchange::Recording,
     faults::Faults,
     record::{Counters, RequestRecord},
     server,
@@ -29,6 +30,8 @@ pub struct Options {
     pub port: u16,
     /// With what it also speaks TLS on that port.
     pub tls: Option<Tls>,
+    /// Where it writes whole exchanges to.
+    pub recording: Option<Recording>,
     /// How long pages of lists are.
     pub pages: Pages,
     /// Whether request buckets can run out.
@@ -46,6 +49,7 @@ impl Options {
             faults: Faults::none(),
             port: 0,
             tls: None,
+            recording: None,
             pages: Pages::default(),
             throttling: true,
             quirks: true,
@@ -68,6 +72,9 @@ pub enum SandboxError {
     /// The world folder cannot be written.
     #[error("cannot write the world")]
     World(#[source] io::Error),
+    /// Not all exchanges were written.
+    #[error("cannot write the recording, which ends before the sandbox did")]
+    Recording(#[source] io::Error),
     /// The endpoint cannot be announced.
     #[error("cannot announce the endpoint")]
     Announce(#[source] OpenError),
@@ -104,6 +111,7 @@ impl Sandbox {
             mut faults,
             port,
             tls,
+            recording,
             pages,
             throttling,
             quirks,
@@ -137,6 +145,7 @@ impl Sandbox {
             limits,
             clock,
             setup,
+            recording,
             stopping.clone(),
         ));
         let task = tokio::spawn(server::serve(
@@ -194,6 +203,8 @@ impl Sandbox {
         if let Some(folder) = state.world.folder() {
             folder.withdraw().map_err(SandboxError::Announce)?;
         }
-        Ok(())
+        drop(state);
+        let ended = service.recording.as_ref().map_or(Ok(()), Recording::end);
+        ended.map_err(SandboxError::Recording)
     }
 }

@@ -6,7 +6,7 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     Request, Response, StatusCode,
     body::{Bytes, Incoming as Stream},
-    header::{HeaderName, HeaderValue},
+    header::{HeaderMap, HeaderName, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
@@ -23,7 +23,9 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::{
     error::ArmError,
+    exchange::{Answered, Exchange},
     http::{Answer, Body, Incoming, Method, Query},
+    record::{RequestKind, describe},
     service::{Reaction, Service},
     text::Seeded,
 };
@@ -125,16 +127,7 @@ async fn respond(
     address: Option<SocketAddr>,
 ) -> Result<Response<Full<Bytes>>, Dropped> {
     let (parts, stream) = request.into_parts();
-    let headers: BTreeMap<String, String> = parts
-        .headers
-        .iter()
-        .map(|(name, value)| {
-            (
-                name.as_str().to_owned(),
-                String::from_utf8_lossy(value.as_bytes()).into_owned(),
-            )
-        })
-        .collect();
+    let headers = texts(&parts.headers);
     let host = headers
         .get("host")
         .cloned()
@@ -157,11 +150,51 @@ async fn respond(
         body: body.to_bytes().to_vec(),
         base: format!("{scheme}://{host}"),
     };
-    let headers = incoming.headers.clone();
-    match service.react(incoming).await {
-        Reaction::Answer(answer) => Ok(response(service, answer, &headers)),
-        Reaction::Drop => Err(Dropped),
+    let Some(recording) = &service.recording else {
+        let headers = incoming.headers.clone();
+        return match service.react(incoming).await {
+            Reaction::Answer(answer) => Ok(response(service, answer, &headers)),
+            Reaction::Drop => Err(Dropped),
+        };
+    };
+    let kept = incoming.clone();
+    let kind = describe(&kept).kind;
+    let answer = match service.react(incoming).await {
+        Reaction::Answer(answer) => {
+            let body = answer.body.bytes();
+            Some((response(service, answer, &kept.headers), body))
+        }
+        Reaction::Drop => None,
+    };
+    if kind != RequestKind::Admin {
+        recording.write(Exchange {
+            at: service.clock.now(),
+            kind,
+            method: kept.method,
+            url: format!("{}{}", kept.base, parts.uri),
+            headers: &kept.headers,
+            body: &kept.body,
+            answer: answer.as_ref().map(|(response, body)| Answered {
+                status: response.status().as_u16(),
+                headers: texts(response.headers()),
+                body: body.clone(),
+            }),
+        });
     }
+    answer.map(|(response, _)| response).ok_or(Dropped)
+}
+
+/// Headers as text, under lower-case names.
+fn texts(headers: &HeaderMap) -> BTreeMap<String, String> {
+    headers
+        .iter()
+        .map(|(name, value)| {
+            (
+                name.as_str().to_owned(),
+                String::from_utf8_lossy(value.as_bytes()).into_owned(),
+            )
+        })
+        .collect()
 }
 
 /// Puts an answer on the wire, with the headers that every answer has.
@@ -170,11 +203,10 @@ fn response(
     answer: Answer,
     asked: &BTreeMap<String, String>,
 ) -> Response<Full<Bytes>> {
-    let json = Some("application/json; charset=utf-8");
-    let (bytes, kind) = match answer.body {
-        Body::Empty => (Vec::new(), None),
-        Body::Json(value) => (value.to_string().into_bytes(), json),
-        Body::Text(text) => (text.as_bytes().to_vec(), json),
+    let bytes = answer.body.bytes();
+    let kind = match answer.body {
+        Body::Empty => None,
+        Body::Json(_) | Body::Text(_) => Some("application/json; charset=utf-8"),
     };
     let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
     let mut ids = Seeded::new(&[high, low]);

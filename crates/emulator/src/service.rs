@@ -14,6 +14,7 @@ use crate::{
     call::Setup,
     clock::Clock,
     error::ArmError,
+    exchange::Recording,
     faults::{Action, Faults, Subject},
     gateway::{self, Desk, Headers},
     http::{Answer, Incoming},
@@ -48,6 +49,8 @@ pub(crate) struct Service {
     state: Mutex<State>,
     pub(crate) clock: Clock,
     pub(crate) setup: Setup,
+    /// Where whole exchanges are written to.
+    pub(crate) recording: Option<Recording>,
     /// Says when the sandbox stops.
     pub(crate) stopping: watch::Receiver<bool>,
 }
@@ -67,6 +70,7 @@ impl Service {
         limits: Limits,
         clock: Clock,
         setup: Setup,
+        recording: Option<Recording>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         Self {
@@ -79,6 +83,7 @@ impl Service {
             }),
             clock,
             setup,
+            recording,
             stopping,
         }
     }

@@ -85,7 +85,7 @@ fn show(world: &World, call: &Call<'_>, resource: &Resource, filter: Option<&Fil
     });
     // Documented: a filter by tag name and value leaves the tags out of the answer.
     let by_tag = filter.is_some_and(|filter| filter.demanded("tagName").is_some());
-    for member in ["tags", "sku", "zones", "identity", "kind", "plan"] {
+    for member in ["tags", "sku", "identity", "kind", "plan"] {
         if let Some(value) = resource.body.get(member)
             && !(member == "tags" && by_tag)
         {

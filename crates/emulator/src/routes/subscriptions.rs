@@ -15,15 +15,14 @@ pub(crate) fn answer(world: &World, call: &Call<'_>) -> Result<Answer, ArmError>
     if call.method() != Method::Get {
         return Err(not_served(call));
     }
-    let list = |value: Vec<Value>| json!({"value": value, "count": {"type": "Total", "value": value.len()}});
     let body = match call.path.kind().as_str() {
-        "subscriptions" => list(
-            world
-                .subscriptions()
-                .map(|subscription| show(call, subscription))
-                .collect(),
-        ),
-        "tenants" => json!({"value": [{
+        "subscriptions" => {
+            let shown = world.subscriptions();
+            let shown: Vec<Value> = shown.map(|one| show(call, one)).collect();
+            // The schema wants the link, also of the last page.
+            json!({"value": shown, "nextLink": ""})
+        }
+        "tenants" => json!({"nextLink": "", "value": [{
             "id": format!("/tenants/{}", call.setup.tenant),
             "tenantId": call.setup.tenant,
             "countryCode": "US",

@@ -31,14 +31,16 @@ TAKEN = {
     "vm-power-ops-update-delete-2024-07-01": [*range(31, 77), 81, 82, 83, 84],
     "vm-spot-priority-and-billing-2024-07-01": None,
     "delete-order-vm-nic-nsg-ip-vnet": None,
-    "tags-patch": [20, 21],
+    "tags-patch": None,
+    "resource-group-bad-location": None,
+    "expired-token-401": None,
     "proximity-placement-group-2024-07-01": [1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13],
     "ppg-intent-vm-sizes-zone-2024-07-01": [1, 3, 4, 5, 6],
     "capacity-reservation-2024-07-01": [1, 3, 4, 5, 6, 7, 8, 9],
     "vm-simulate-eviction": None,
     "vmss-400-invalid-parameter": [2, 3],
     # Without load balancers, a type not served.
-    "vmss-create-update-delete-full": [18, 19, 20, 21, 22, 25, 26, 27, 28, 39, 40, 41, 42],
+    "vmss-create-update-delete-full": [18, 19, 20, 21, 22, 25, 26, 27, 28, 39, 40, 41, 42, 43, 51],
     # The set was made by a template; without its sizes, and without the deletion of instances
     # that other ids were left of.
     "vmss-create-scale-instances-2024-07-01": [
@@ -51,9 +53,9 @@ TAKEN = {
 SERVICES = {
     "batch-account": None,
     "batch-location-quotas-and-skus": None,
-    # Without the end of the group.
-    "managed-identity": [*range(16)],
-    "role-assignment-principal-not-found": [*range(15)],
+    "managed-identity": None,
+    "role-assignment-principal-not-found": None,
+    "scope-locked-409": None,
     "network-usages": None,
     # Without what follows the polls of the last deletion, which are left out there.
     "aks-agent-pool-crud": [*range(83, 111)],
@@ -177,10 +179,13 @@ SAMPLES = [
     "compute_virtualmachines_expand_GET_200",
     "compute_virtualmachines_list_GET_200",
     "network_networksecuritygroups_GET_200",
+    "network_networksecuritygroups_GET_404",
     "network_publicipaddresses_GET_200",
+    "network_publicipaddresses_GET_404",
     "network_virtualnetworks-subnets_GET_200",
     "network_virtualnetworks-subnets_GET_404",
     "network_virtualnetworks_GET_200",
+    "network_virtualnetworks_GET_404",
 ]
 
 

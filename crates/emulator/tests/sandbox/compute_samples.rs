@@ -387,5 +387,5 @@ async fn answers_around_vms_have_the_recorded_shape() {
         let found = sample.differences(&reply);
         differences.extend(found.into_iter().map(|what| (sample.name.clone(), what)));
     }
-    judge(&differences, EXPLAINED);
+    judge(&samples, &differences, EXPLAINED);
 }

@@ -163,6 +163,13 @@ async fn a_machine_comes_up_in_the_order_that_its_template_asks_for() {
         done.text("/properties/outputs/vm/value/hardwareProfile/vmSize"),
         "Standard_D4s_v5"
     );
+    let vm = resource("Microsoft.Compute/virtualMachines", "vm");
+    let vm = send(&rig, "GET", &format!("{vm}?api-version=2024-07-01"), None).await;
+    assert_eq!(
+        vm.text("/properties/storageProfile/osDisk/createOption"),
+        "FromImage",
+        "the template said `fromImage`"
+    );
     let made = done.body.pointer("/properties/outputResources");
     assert_eq!(made.and_then(Value::as_array).map(Vec::len), Some(4));
     let status = send(&rig, "GET", &operation, None).await.expect(200);
@@ -391,6 +398,7 @@ fn of_a_balancer() -> Value {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "a template and what it makes")]
 async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
     let rig = Rig::faulty("rules: []").await;
     let resources = of_a_balancer();
@@ -413,6 +421,20 @@ async fn a_balancer_gets_the_rule_that_scale_sets_are_made_with() {
     .await;
     let shown = shown.expect(200);
     assert_eq!(shown.text("/properties/inboundNatRules/0/name"), "NatRule");
+    // Spelled as the schema wants it, whatever the template said.
+    let rule = "/properties/inboundNatRules/0/properties";
+    assert_eq!(shown.text(&format!("{rule}/protocol")), "Tcp");
+    let first = shown
+        .body
+        .pointer(&format!("{rule}/frontendPortRangeStart"));
+    assert_eq!(first, Some(&json!(50_000)));
+    for member in [
+        "allowBackendPortConflict",
+        "enableDestinationServiceEndpoint",
+    ] {
+        let found = shown.body.pointer(&format!("{rule}/{member}"));
+        assert_eq!(found, None, "{member}");
+    }
     assert_eq!(shown.text("/properties/backendAddressPools/0/name"), "pool");
     let rules = format!("{balancer}/inboundNatRules");
     let one = send(

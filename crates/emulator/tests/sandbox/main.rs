@@ -2,6 +2,8 @@
 
 mod rig;
 
+mod evidence;
+
 mod replay;
 
 mod recordings;
@@ -34,6 +36,10 @@ mod machines;
 
 mod changes;
 mod deployments;
+
+mod exchanges;
+
+mod schema_fit;
 
 mod templates;
 

@@ -1,6 +1,7 @@
 //! Which recordings the sandbox agrees with, and where it differs.
 
 use serde_json::{Value, json};
+use tensorform_emulator::{Faults, Options};
 
 use crate::{
     replay::{Difference, agree, image_of_first_generation},
@@ -72,6 +73,20 @@ async fn a_group_lives_and_dies_as_recorded() {
 }
 
 #[tokio::test]
+async fn a_group_in_no_region_is_refused_as_recorded() {
+    let regions = Difference(0, "/error/message", "the regions of today");
+    agree(&Rig::new().await, "resource-group-bad-location", &[regions]).await;
+}
+
+#[tokio::test]
+async fn an_expired_token_is_refused_as_recorded() {
+    let faults = Faults::parse("expired_tokens: [token]", "faults.yaml").expect("rules");
+    let rig = Rig::with(|options| Options { faults, ..options }).await;
+    let times = Difference(0, "/error/message", "tokens of the sandbox have no end");
+    agree(&rig, "expired-token-401", &[times]).await;
+}
+
+#[tokio::test]
 async fn tags_of_a_group_are_patched_as_recorded() {
     let group = "cli_test_tag_update_by_patch000001";
     let rig = rig(group, "westus").await;
@@ -84,6 +99,15 @@ async fn tags_of_a_group_are_patched_as_recorded() {
     )
     .await
     .expect(200);
+    ready(
+        &rig,
+        &path(group, "Microsoft.Network/publicIPAddresses/cli_ip000004"),
+        "2023-09-01",
+        json!({"location": "westus", "sku": {"name": "Standard"}, "properties": {
+            "publicIPAllocationMethod": "Static",
+        }}),
+    )
+    .await;
     agree(&rig, "tags-patch", &[]).await;
 }
 

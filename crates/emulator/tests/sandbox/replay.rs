@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::rig::{KEY, Reply, Rig};
+use crate::{
+    evidence,
+    rig::{KEY, Reply, Rig},
+};
 
 #[derive(Deserialize)]
 struct File {
@@ -236,13 +239,18 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
+const RECORDINGS: [&str; 2] = [
+    include_str!("../samples/replayed.json"),
+    include_str!("../samples/services.json"),
+];
+
 fn recording(name: &str) -> Recording {
-    // The catalogue does not know what the canary region offers.
-    let text = include_str!("../samples/replayed.json").replace("centraluseuap", "centralus");
-    [&text, include_str!("../samples/services.json")]
+    RECORDINGS
         .into_iter()
         .flat_map(|text| {
-            let file: File = serde_json::from_str(text).expect("the recordings");
+            // The catalogue does not know what the canary region offers.
+            let text = text.replace("centraluseuap", "centralus");
+            let file: File = serde_json::from_str(&text).expect("the recordings");
             file.recordings
         })
         .find(|recording| recording.name == name)
@@ -276,13 +284,16 @@ pub(crate) async fn agree(rig: &Rig, name: &str, explained: &[Difference]) {
     }
     let mut used = BTreeSet::new();
     let mut unexplained = Vec::new();
+    let mut differing = BTreeMap::new();
     for (index, what, values) in hold(rig, &recording).await {
         let reason = explained.iter().position(|Difference(at, pattern, _)| {
             (*at == 0 || *at == index) && fits(pattern, &what)
         });
-        match reason {
-            Some(at) => {
+        match reason.and_then(|at| explained.get(at).map(|Difference(_, _, why)| (at, *why))) {
+            Some((at, why)) => {
                 used.insert(at);
+                let whys: &mut BTreeSet<String> = differing.entry(index.to_string()).or_default();
+                whys.insert(why.to_owned());
             }
             None => unexplained.push(format!("{index} {what}: {values}")),
         }
@@ -295,6 +306,19 @@ pub(crate) async fn agree(rig: &Rig, name: &str, explained: &[Difference]) {
     for (at, Difference(_, pattern, why)) in explained.iter().enumerate() {
         assert!(used.contains(&at), "needless explanation: {pattern} {why}");
     }
+    evidence::told("recording", name, recording.exchanges.len(), &differing);
+}
+
+/// Recordings that are replayed, by name: how many exchanges of each.
+pub(crate) fn replayed() -> BTreeMap<String, usize> {
+    RECORDINGS
+        .into_iter()
+        .flat_map(|text| {
+            let file: File = serde_json::from_str(text).expect("the recordings");
+            file.recordings
+        })
+        .map(|recording| (recording.name, recording.exchanges.len()))
+        .collect()
 }
 
 /// The images of the recordings are withdrawn; this one boots on the same sizes.

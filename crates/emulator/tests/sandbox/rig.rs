@@ -6,8 +6,26 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, body::Bytes};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tensorform_emulator::{Clock, Faults, Options, Sandbox, World};
+use tensorform_emulator::{Clock, Faults, Options, Recording, Sandbox, World};
 use tokio::net::TcpStream;
+
+/// A folder that whole exchanges are written to, for a check against the official schemas.
+const RECORDINGS: &str = "TENSORFORM_TEST_RECORDINGS";
+
+/// Records what a sandbox does, where somebody wants it.
+fn recorded(options: Options) -> Options {
+    if options.recording.is_some() {
+        return options;
+    }
+    let recording = std::env::var_os(RECORDINGS).map(|folder| {
+        let file = format!("{}.jsonl", uuid::Uuid::new_v4());
+        Recording::create(&std::path::Path::new(&folder).join(file)).expect("a new file")
+    });
+    Options {
+        recording,
+        ..options
+    }
+}
 
 /// The subscription of a new world.
 pub(crate) const SUBSCRIPTION: &str = tensorform_emulator::SUBSCRIPTION;
@@ -76,6 +94,7 @@ impl Rig {
         change: impl FnOnce(Options) -> Options,
     ) -> Self {
         let options = change(Options::new(world, clock.clone()));
+        let options = recorded(options);
         let sandbox = Sandbox::start(options).await.expect("a sandbox");
         Self { sandbox, clock }
     }

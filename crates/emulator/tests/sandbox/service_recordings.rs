@@ -42,6 +42,21 @@ async fn identities_and_their_credentials_agree() {
 }
 
 #[tokio::test]
+async fn the_recorded_refusal_to_delete_a_locked_group_agrees() {
+    let name = "cliautomation01000001";
+    let rig = rig(name, "westus").await;
+    let lock = "Microsoft.Authorization/locks/kept?api-version=2020-05-01";
+    rig.put(
+        &path(name, lock),
+        json!({"properties": {"level": "CanNotDelete"}}),
+    )
+    .await
+    .expect(201);
+    let place = Difference(6, "/error/message", "the lock was on a storage account");
+    agree(&rig, "scope-locked-409", &[place]).await;
+}
+
+#[tokio::test]
 async fn a_new_principal_is_unknown_for_a_while_as_recorded() {
     let rig = Rig::new().await;
     agree(&rig, "role-assignment-principal-not-found", &[]).await;
@@ -193,7 +208,7 @@ async fn single_answers_about_identities_have_the_recorded_shape() {
         let found = sample.differences(&reply);
         differences.extend(found.into_iter().map(|what| (sample.name.clone(), what)));
     }
-    judge(&differences, &[]);
+    judge(&samples, &differences, &[]);
 }
 
 #[tokio::test]

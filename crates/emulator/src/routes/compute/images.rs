@@ -169,7 +169,6 @@ fn version(call: &Call<'_>, region: &str, image: &MarketImage) -> Value {
             "features": features,
             "osDiskImage": {
                 "operatingSystem": image.image.os,
-                "sizeInGb": image.disk_gb,
                 "sizeInBytes": u64::from(image.disk_gb) * 1_073_741_824 + 512,
             },
             "dataDiskImages": [],

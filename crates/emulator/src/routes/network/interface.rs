@@ -236,9 +236,12 @@ pub(crate) fn complete(world: &World, call: &Call<'_>, resource: &Resource, show
         crate::json::remove(shown, "/properties/macAddress");
     }
     if call.since("2022-01-01") {
-        set(shown, "/properties/allowPort25Out", json!(true));
         default(shown, "/properties/auxiliaryMode", "None");
-        set(shown, "/kind", json!("Regular"));
+        // Not in the schema; recorded at versions before this one.
+        if !call.since("2024-03-01") {
+            set(shown, "/properties/allowPort25Out", json!(true));
+            set(shown, "/kind", json!("Regular"));
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     durations,
     error::ArmError,
     http::Answer,
-    json::{default, items, items_mut, same, set, text},
+    json::{default, items, items_mut, remove, same, set, text},
     lro::{self, Twin},
     routes::common::{self, check_name},
     store::{
@@ -123,6 +123,7 @@ fn fill(part: &str, item: &mut Value) {
     }
     if !flags.is_empty() {
         default(item, "/properties/idleTimeoutInMinutes", 4);
+        spell(item);
     }
     if part == "loadBalancingRules" {
         default(item, "/properties/loadDistribution", "Default");
@@ -130,6 +131,30 @@ fn fill(part: &str, item: &mut Value) {
     if part == "probes" {
         default(item, "/properties/intervalInSeconds", 15);
         default(item, "/properties/numberOfProbes", 2);
+    }
+}
+
+/// Ports that came as texts become numbers, and the protocol is written as the service does.
+fn spell(item: &mut Value) {
+    for port in [
+        "frontendPort",
+        "backendPort",
+        "frontendPortRangeStart",
+        "frontendPortRangeEnd",
+    ] {
+        let place = format!("/properties/{port}");
+        let number = text(item, &place).and_then(|port| port.parse::<u16>().ok());
+        if let Some(number) = number {
+            set(item, &place, json!(number));
+        }
+    }
+    let protocol = text(item, "/properties/protocol").and_then(|given| {
+        ["All", "Tcp", "Udp"]
+            .into_iter()
+            .find(|protocol| same(protocol, given))
+    });
+    if let Some(protocol) = protocol {
+        set(item, "/properties/protocol", json!(protocol));
     }
 }
 
@@ -261,6 +286,11 @@ pub(crate) fn complete(world: &World, call: &Call<'_>, resource: &Resource, show
     for part in PARTS {
         for item in items_mut(shown, &format!("/properties/{part}")) {
             set(item, "/etag", etag.clone());
+            // Not in the schema; recorded at versions before this one.
+            if call.since("2024-03-01") {
+                remove(item, "/properties/enableDestinationServiceEndpoint");
+                remove(item, "/properties/allowBackendPortConflict");
+            }
         }
     }
     // A frontend names the parts that name it.

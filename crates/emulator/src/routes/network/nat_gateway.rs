@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{referenced, write::Draft};
 use crate::{
+    call::Call,
     error::ArmError,
     json::{default, items, set, text},
     store::{entry::Resource, world::World},
@@ -13,7 +14,6 @@ use crate::{
 pub(crate) fn build(world: &World, draft: &Draft) -> Result<Value, ArmError> {
     let mut body = draft.given.clone();
     default(&mut body, "/sku/name", "Standard");
-    default(&mut body, "/sku/tier", "Regional");
     default(&mut body, "/properties/idleTimeoutInMinutes", 4);
     for address in items(&body, "/properties/publicIpAddresses") {
         let id = text(address, "/id").unwrap_or_default();
@@ -36,7 +36,11 @@ pub(crate) fn build(world: &World, draft: &Draft) -> Result<Value, ArmError> {
 }
 
 /// Adds what a gateway's GET shows beside its own body.
-pub(crate) fn complete(world: &World, resource: &Resource, shown: &mut Value) {
+pub(crate) fn complete(world: &World, call: &Call<'_>, resource: &Resource, shown: &mut Value) {
+    // Not in the schema; recorded at versions before this one.
+    if !call.since("2024-03-01") {
+        default(shown, "/sku/tier", "Regional");
+    }
     let subnets: Vec<Value> = world
         .users(resource.id.key())
         .map(|user| json!({"id": user.id.as_str()}))

@@ -136,7 +136,9 @@ pub(crate) fn show(world: &World, call: &Call<'_>, resource: &Resource) -> Value
         "Microsoft.Network/publicIPAddresses" => {
             public_ip::complete(world, call, resource, &mut shown);
         }
-        "Microsoft.Network/natGateways" => nat_gateway::complete(world, resource, &mut shown),
+        "Microsoft.Network/natGateways" => {
+            nat_gateway::complete(world, call, resource, &mut shown);
+        }
         "Microsoft.Network/networkInterfaces" => {
             interface::complete(world, call, resource, &mut shown);
         }

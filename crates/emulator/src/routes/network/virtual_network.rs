@@ -91,7 +91,8 @@ pub(crate) fn complete(world: &World, call: &Call<'_>, resource: &Resource, show
     if call.since("2024-03-01") {
         default(shown, "/properties/privateEndpointVNetPolicies", "Disabled");
     }
-    if call.since("2024-01-01") {
+    // Not in the schema; recorded of single reads alone.
+    if call.since("2024-01-01") && call.reads_one() {
         default(
             shown,
             "/properties/addressSpace/ipamPoolPrefixAllocations",

@@ -110,6 +110,7 @@ fn build(
         _ => return Err(common::not_served(call)),
     };
     if row.path == "bastionHosts" {
+        // The only one of them without a GUID in its schema.
         return Ok(body);
     }
     let guid = draft

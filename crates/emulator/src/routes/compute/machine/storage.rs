@@ -62,6 +62,7 @@ pub(crate) fn os_disk(
     let mut disk = body.pointer(place).cloned().unwrap_or_default();
     if text(&disk, "/createOption").is_some_and(|option| same(option, "Attach")) {
         let found = attach(world, owner, &disk, None)?;
+        set(&mut disk, "/createOption", json!("Attach"));
         default(&mut disk, "/name", found.name());
         default(&mut disk, "/diskSizeGB", image_gb);
         let kind = text(&found.body, "/sku/name").unwrap_or_default();
@@ -73,7 +74,8 @@ pub(crate) fn os_disk(
             "/name",
             format!("{}_OsDisk_1_{hex}", owner.id.name()),
         );
-        default(&mut disk, "/createOption", "FromImage");
+        // Recorded: spelled as the service does, whatever a template said.
+        set(&mut disk, "/createOption", json!("FromImage"));
         default(&mut disk, "/diskSizeGB", image_gb);
         let name = text(&disk, "/name").unwrap_or_default().to_owned();
         let size = number(&disk, "/diskSizeGB").unwrap_or(image_gb);

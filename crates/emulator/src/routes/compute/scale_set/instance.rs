@@ -128,7 +128,8 @@ pub(crate) fn show(call: &Call<'_>, seen: Seen<'_>) -> Value {
     if call.since("2023-09-01") {
         set(&mut shown, "/etag", json!(format!("\"{}\"", instance.etag)));
     }
-    if call.since("2024-07-01") {
+    // Not in the schema; recorded of single instances alone.
+    if call.since("2024-07-01") && !call.path.is_open() {
         set(
             &mut shown,
             "/properties/resilientVMDeletionStatus",

@@ -13,7 +13,7 @@ use crate::{
     error::ArmError,
     gateway,
     http::{Answer, Method},
-    json::{flag, same, set, text},
+    json::{flag, remove, same, set, text},
     odata::Filter,
     routes::{
         common::{self, not_served, page, skip},
@@ -166,6 +166,8 @@ fn one(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
 fn machine_as_instance(call: &Call<'_>, vm: &Resource) -> Value {
     let mut shown = machine::view::show(call, vm);
     set(&mut shown, "/instanceId", json!(vm.name()));
+    // An instance of the schema does not say what it is one of.
+    remove(&mut shown, "/properties/virtualMachineScaleSet");
     shown
 }
 

@@ -1,0 +1,122 @@
+"""Azure's own schemas, through Microsoft's checker `oav`."""
+# needs: oav
+
+import glob
+import os
+import shutil
+import subprocess
+
+from conformance import Sandbox, Suite, check, equal
+from exchanges import Exchange, Findings, check_specs, deviations, read
+
+OAV, OURS, ANSWERS = "oav 3.6.2", "tensorform", "the sandbox's answers"
+TREE, WORK = os.environ["CONFORMANCE_TREE"], os.environ["CONFORMANCE_WORK"]
+EXAMPLES = sorted(glob.glob(os.path.join(TREE, "examples", "*.yaml")))
+suite = Suite()
+
+
+def run(sandbox, spec, *arguments):
+    """Our own tool, in the folder of the spec."""
+    environment = {**os.environ, "TENSORFORM_ACCESS_TOKEN": "token-that-is-not-recorded"}
+    done = subprocess.run(
+        [os.environ["CONFORMANCE_BINARY"], "--endpoint", sandbox.http, "--credential", "token",
+         "-f", os.path.basename(spec), *arguments],
+        cwd=os.path.dirname(spec), env=environment, capture_output=True, text=True, timeout=300, check=False)
+    check(done.returncode == 0, done.stdout, done.stderr)
+
+
+def jobs(sandbox):
+    """The main jobs: each example made, read, changed where it can be, and deleted."""
+    for example in EXAMPLES:
+        folder = os.path.join(WORK, os.path.basename(example).removesuffix(".yaml"))
+        os.makedirs(folder)
+        spec = shutil.copy(example, os.path.join(folder, "tensorform.yaml"))
+        run(sandbox, spec, "apply", "--yes")
+        run(sandbox, spec, "plan")
+        run(sandbox, spec, "status")
+        # The same with one more tag: every resource is updated.
+        with open(spec, encoding="utf-8") as file:
+            text = file.read()
+        tags = "tags: {conformance: changed"
+        text = text.replace("\ntags: {", f"\n{tags}, ") if "\ntags: {" in text else f"{text}{tags}}}\n"
+        with open(spec, "w", encoding="utf-8") as file:
+            file.write(text)
+        run(sandbox, spec, "apply", "--yes")
+        run(sandbox, spec, "destroy", "--yes")
+
+
+def by_provider(findings, found):
+    """Tells the numbers of each provider, and refuses what was not covered."""
+    for provider, sent in sorted(findings.sent.items()):
+        deviating = sum(count for (of, *_), count in found.items() if of == provider)
+        told = f"{provider}: sent {sent}, covered {findings.covered(provider)}, deviating {deviating}"
+        with suite.step(told, OAV):
+            equal(findings.covered(provider), sent, " ".join(findings.examples[:3]))
+    with suite.step(f"{findings.operations} operations of {sum(findings.sent.values())} exchanges", OAV):
+        check(findings.operations, "nothing was validated")
+        equal(findings.exceptions, [], "oav failed")
+
+
+def rest(exchanges, client):
+    """Lists what no schema is there for."""
+    whys = {}
+    for one in exchanges:
+        if one.why_not:
+            whys[one.why_not] = whys.get(one.why_not, 0) + 1
+    for why, count in sorted(whys.items()):
+        suite.leave_out(f"{count} exchanges", client, why)
+
+
+def judge(found, allowed, name):
+    """Refuses findings that no table allows."""
+    with suite.step(f"{name}: {len(found)} kinds of deviations, all of them the service's own", OAV):
+        wrong = [f"{count} times {finding}" for finding, count in sorted(found.items()) if finding[1:] not in allowed]
+        print("\n".join(wrong))
+        equal(len(wrong), 0, wrong[:3])
+    for finding, count in sorted(found.items()):
+        if finding[1:] in allowed:
+            _, operation, side, _, message = finding
+            print(f"allowed: {count} times {operation} {side}: {message} ({allowed[finding[1:]]})")
+
+
+with suite.step(f"{check_specs()} schemas are Microsoft's, by their digests", OAV):
+    pass
+
+record = os.path.join(WORK, "exchanges.jsonl")
+exchanges = []
+with suite.step("the examples: apply, plan, status, change, destroy", OURS):
+    equal(len(EXAMPLES), 6, "examples")
+    sandbox = Sandbox(record=record)
+    try:
+        jobs(sandbox)
+    finally:
+        sandbox.stop()
+with suite.step("neither token nor password is in the recording", OURS):
+    with open(record, encoding="utf-8") as file:
+        check("token-that-is-not-recorded" not in file.read(), "the token is there")
+    exchanges = [Exchange(entry) for entry in read(record)]
+    check(exchanges, "nothing was recorded")
+findings = Findings([one for one in exchanges if not one.why_not], os.path.join(WORK, "ours"))
+by_provider(findings, findings.found)
+judge(findings.found, deviations("allowed-deviations.csv"), "both directions")
+rest(exchanges, OURS)
+
+# What the sandbox answers to its own tests, where it accepts: many more operations than we use.
+folder = os.path.join(WORK, "tests")
+os.makedirs(folder)
+with suite.step("the sandbox's own tests, recorded", ANSWERS):
+    done = subprocess.run(
+        ["cargo", "test", "--locked", "--quiet", "-p", "tensorform-emulator", "--test", "sandbox"],
+        cwd=TREE, env={**os.environ, "TENSORFORM_TEST_RECORDINGS": folder},
+        capture_output=True, text=True, timeout=900, check=False)
+    check(done.returncode == 0, done.stdout[-2000:], done.stderr[-2000:])
+exchanges = [Exchange(entry) for path in sorted(glob.glob(os.path.join(folder, "*.jsonl"))) for entry in read(path)]
+accepted = [one for one in exchanges if not one.why_not and one.response["status"] < 400]
+findings = Findings(accepted, os.path.join(WORK, "answers"))
+answers = {finding: count for finding, count in findings.found.items() if finding[2] == "response"}
+by_provider(findings, answers)
+judge(answers, {**deviations("allowed-deviations.csv"), **deviations("recorded-deviations.csv")}, "answers")
+refused = sum(not one.why_not and one.response["status"] >= 400 for one in exchanges)
+suite.leave_out(f"{refused} exchanges", ANSWERS, "refusals: tests send what is wrong on purpose")
+rest(exchanges, ANSWERS)
+suite.end()

@@ -1,6 +1,9 @@
 //! The size of a pool: named by the spec, kept from live nodes, or the best of those that fit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use model::{
     catalog::{Lifecycle, Size},
@@ -260,6 +263,16 @@ impl<'a> Present<'a> {
         Self(by_size)
     }
 
+    /// The size that most nodes have, of several the one whose first node comes first: one node
+    /// that somebody resized does not take the others along.
+    fn usual(&self) -> Option<&'a SizeName> {
+        let most = self
+            .0
+            .iter()
+            .max_by_key(|(_, indices)| (indices.len(), Reverse(indices.first())));
+        most.map(|(size, _)| *size)
+    }
+
     /// Nodes that need hardware of a size: those that do not exist, and those of another size.
     fn lack(&self, count: u32, size: &Size) -> u32 {
         let present = self
@@ -280,16 +293,14 @@ fn live_size(
     if context.reselect {
         return None;
     }
-    let (_, (_, vm)) = nodes.first_key_value()?;
-    let Some(size) = context.catalog.size(&vm.size) else {
-        let message = format!(
-            "live nodes have `{}`, which the catalogue does not know; it stays",
-            vm.size
-        );
+    let usual = Present::of(nodes).usual()?;
+    let Some(size) = context.catalog.size(usual) else {
+        let message =
+            format!("live nodes have `{usual}`, which the catalogue does not know; it stays");
         findings
             .diagnostics
             .push(Diagnostic::new(Code::SizeUnknownKept, at(context), message));
-        return Some((unlisted(&vm.size), false));
+        return Some((unlisted(usual), false));
     };
     sticky::still_fits(context, role, size, context.pool.count).then(|| (size.clone(), true))
 }

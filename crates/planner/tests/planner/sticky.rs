@@ -43,6 +43,30 @@ fn a_live_size_that_still_satisfies_the_spec_stays() {
 }
 
 #[test]
+fn one_node_of_another_size_does_not_take_the_others_along() {
+    let mut spec = spec(pool(Stage::Training, Workload::Small));
+    let nodes = spec.pools.get_mut("train").expect("the pool");
+    nodes.count = Some(3);
+    nodes.allow_stop = true;
+    let mut live = live_stack(&spec);
+    for index in 0..3 {
+        set_size(&mut live, index, "Standard_E16as_v5");
+    }
+    for resized in 0..3 {
+        let mut live = live.clone();
+        set_size(&mut live, resized, "Standard_E32as_v5");
+        let plan = planned(&spec, &live).plan.expect("a plan");
+        let usual = SizeName::from("Standard_E16as_v5");
+        assert_eq!(plan.pools["train"].size, usual);
+        let changed: Vec<String> = plan
+            .changes()
+            .map(|step| step.address.to_string())
+            .collect();
+        assert_eq!(changed, [format!("pool.train[{resized}].vm")]);
+    }
+}
+
+#[test]
 fn what_a_new_pool_would_get_is_judged_as_a_new_pool_is() {
     let spec = spec(pool(Stage::Training, Workload::Generative));
     let first = good_plan(&spec, &empty());

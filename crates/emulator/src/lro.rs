@@ -14,7 +14,7 @@ use crate::{
     http::Answer,
     json::same,
     store::{
-        entry::{Entry, Operation, State, Style, Work},
+        entry::{Entry, Operation, Resource, State, Style, Work},
         world::World,
     },
     text::{Seeded, base64_decode, base64_url},
@@ -55,6 +55,12 @@ pub(crate) fn begin(world: &mut World, call: &Call<'_>, plan: &Plan<'_>) -> Oper
     };
     world.put(Entry::Operation(Box::new(operation.clone())));
     operation
+}
+
+/// The deletion that is under way on a resource, which a repeated delete follows.
+pub(crate) fn deletion(world: &World, resource: &Resource) -> Option<Operation> {
+    let running = world.operation(resource.operation.as_ref()?)?;
+    (running.work == Work::Delete).then(|| running.clone())
 }
 
 /// Marks an operation as ended before its time by a newer one on the same VM.

@@ -3,7 +3,7 @@
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::write;
+use super::write::{self, Wanted, wanted};
 use crate::{
     call::Call,
     catalogue,
@@ -11,7 +11,7 @@ use crate::{
     error::ArmError,
     http::{Answer, Method},
     json::{default, flag, items, merge, number, same, set, text},
-    routes::common::{self, check_name, location, not_served, put_tags, tags},
+    routes::common::{self, not_served, put_tags, tags},
     store::{
         entry::{Resource, Style},
         world::World,
@@ -98,25 +98,7 @@ fn show(call: &Call<'_>, resource: &Resource) -> Value {
 }
 
 fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
-    check_name(call, row)?;
-    let given = call.body(row)?;
-    let id = common::id(world, call).ok_or_else(|| not_served(call))?;
-    let old = world.resource(&id).cloned();
-    let place = location(&given, row, old.as_ref())?;
-    let tags = tags(&given)?;
-    let mut body = given;
-    set(&mut body, "/location", json!(place));
-    put_tags(&mut body, tags);
-    if let Some(old) = &old {
-        fixed(old, &body)?;
-        let mut merged = old.body.clone();
-        merge(&mut merged, &body);
-        body = merged;
-    }
-    let mut made = old
-        .clone()
-        .unwrap_or_else(|| common::new(world, id, row, &place, Value::Null));
-    made.body = body;
+    let Wanted { old, mut made } = wanted(world, call, row, fixed)?;
     complete(world, &mut made, old.is_none())?;
     Ok(begin(world, call, made, old.is_none()))
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::write;
+use super::write::{self, Wanted, wanted};
 use crate::{
     call::Call,
     durations::{IMAGE, IMAGE_DELETE},
     error::ArmError,
     http::{Answer, Body, Method},
-    json::{default, items, merge, number, remove, same, set, text},
-    routes::common::{self, check_name, location, not_served, put_tags, tags},
+    json::{default, items, number, remove, same, set, text},
+    routes::common::{self, not_served, put_tags, tags},
     store::{entry::Resource, world::World},
     types::Type,
 };
@@ -37,27 +37,10 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
 }
 
 fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
-    check_name(call, row)?;
-    let given = call.body(row)?;
-    let id = common::id(world, call).ok_or_else(|| not_served(call))?;
-    let old = world.resource(&id).cloned();
-    let place = location(&given, row, old.as_ref())?;
-    let tags = tags(&given)?;
-    let mut body = given;
-    set(&mut body, "/location", json!(place));
-    put_tags(&mut body, tags);
-    if let Some(old) = &old {
-        fixed(old, &body)?;
-        let mut merged = old.body.clone();
-        merge(&mut merged, &body);
-        body = merged;
-    } else {
-        source(world, &mut body)?;
+    let Wanted { old, mut made } = wanted(world, call, row, fixed)?;
+    if old.is_none() {
+        source(world, &mut made.body)?;
     }
-    let mut made = old
-        .clone()
-        .unwrap_or_else(|| common::new(world, id, row, &place, Value::Null));
-    made.body = body;
     let mut answer = write::begin(world, call, made, old.is_none(), IMAGE);
     // Recorded: the size of the disk is known a little later.
     if let (None, Body::Json(shown)) = (&old, &mut answer.body) {

@@ -8,14 +8,17 @@ use std::collections::BTreeMap;
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{members, quota, write};
+use super::{
+    members, quota,
+    write::{self, Wanted, wanted},
+};
 use crate::{
     call::Call,
     catalogue, durations,
     error::ArmError,
     http::{Answer, Method},
     json::{default, items, number, same, set, text},
-    routes::common::{self, check_name, location, not_served, put_tags, tags},
+    routes::common::{self, not_served, put_tags, tags},
     store::{entry::Resource, scale_set::ScaleSet, world::World},
     types::Type,
 };
@@ -134,35 +137,20 @@ fn show(world: &World, resource: &Resource, view: bool) -> Value {
 }
 
 fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
-    check_name(call, row)?;
-    let given = call.body(row)?;
-    let id = common::id(world, call).ok_or_else(|| not_served(call))?;
-    let old = world.resource(&id).cloned();
-    let place = location(&given, row, old.as_ref())?;
-    let tags = tags(&given)?;
-    let mut body = given;
-    set(&mut body, "/location", json!(place));
-    put_tags(&mut body, tags);
-    if let Some(old) = &old {
-        fixed(old, &body)?;
-        let mut merged = old.body.clone();
-        crate::json::merge(&mut merged, &body);
-        body = merged;
-    }
-    store(world, call, row, id, old.as_ref(), body)
+    let Wanted { old, made } = wanted(world, call, row, fixed)?;
+    store(world, call, old.as_ref(), made)
 }
 
 fn patch(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
     let given = call.body(row)?;
     let old = common::resource(world, call)?.clone();
     fixed(&old, &given)?;
-    let mut body = old.body.clone();
-    crate::json::merge(&mut body, &given);
+    let mut made = old.clone();
+    crate::json::merge(&mut made.body, &given);
     if let Some(tags) = tags(&given)? {
-        put_tags(&mut body, Some(tags));
+        put_tags(&mut made.body, Some(tags));
     }
-    let id = old.id.clone();
-    store(world, call, row, id, Some(&old), body)
+    store(world, call, Some(&old), made)
 }
 
 fn fixed(old: &Resource, given: &Value) -> Result<(), ArmError> {
@@ -183,16 +171,10 @@ fn fixed(old: &Resource, given: &Value) -> Result<(), ArmError> {
 fn store(
     world: &mut World,
     call: &Call<'_>,
-    row: &Type,
-    id: ArmId,
     old: Option<&Resource>,
-    body: Value,
+    made: Resource,
 ) -> Result<Answer, ArmError> {
-    let place = text(&body, "/location").unwrap_or_default().to_owned();
-    let mut made = old
-        .cloned()
-        .unwrap_or_else(|| common::new(world, id, row, &place, Value::Null));
-    made.body = body;
+    let mut made = made;
     if made.is(RESERVATION) {
         check(world, call, &made, old)?;
         made.hidden.quota = uses(&made);

@@ -1,6 +1,6 @@
 //! What writes of the smaller types of Compute have in common.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     call::Call,
@@ -8,14 +8,49 @@ use crate::{
     error::ArmError,
     gateway,
     http::Answer,
-    json::set,
+    json::{merge, set},
     lro::{self, Plan, Twin},
-    routes::common,
+    routes::common::{self, check_name, location, not_served, put_tags, tags},
     store::{
         entry::{Resource, Style, Work, resource_key},
         world::World,
     },
+    types::Type,
 };
+
+/// What a PUT asks for.
+pub(crate) struct Wanted {
+    /// The resource as it is, where there is one.
+    pub(crate) old: Option<Resource>,
+    /// The resource as it is to be: what it has, and over that what is given.
+    pub(crate) made: Resource,
+}
+
+/// Reads a PUT; `fixed` refuses to change what stays as it was made.
+pub(crate) fn wanted(
+    world: &World,
+    call: &Call<'_>,
+    row: &Type,
+    fixed: fn(&Resource, &Value) -> Result<(), ArmError>,
+) -> Result<Wanted, ArmError> {
+    check_name(call, row)?;
+    let mut given = call.body(row)?;
+    let id = common::id(world, call).ok_or_else(|| not_served(call))?;
+    let old = world.resource(&id).cloned();
+    let place = location(&given, row, old.as_ref())?;
+    let tags = tags(&given)?;
+    set(&mut given, "/location", json!(place));
+    put_tags(&mut given, tags);
+    let made = if let Some(old) = &old {
+        fixed(old, &given)?;
+        let mut made = old.clone();
+        merge(&mut made.body, &given);
+        made
+    } else {
+        common::new(world, id, row, &place, given)
+    };
+    Ok(Wanted { old, made })
+}
 
 /// The first resource of a path, which is of this type, for what stands below it.
 pub(crate) fn parent<'a>(

@@ -351,14 +351,7 @@ pub(crate) fn delete(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmEr
     };
     preconditions(call, Some(&vm))?;
     let timing = durations::machine("delete");
-    let running = vm
-        .operation
-        .as_ref()
-        .and_then(|id| world.operation(id))
-        .filter(|operation| operation.work == Work::Delete)
-        .cloned();
-    let operation = match running {
-        // A repeated delete follows the one that runs.
+    let operation = match lro::deletion(world, &vm) {
         Some(operation) => operation,
         None => begin(
             world,

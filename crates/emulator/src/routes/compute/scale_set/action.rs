@@ -409,13 +409,7 @@ pub(crate) fn delete(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmEr
     };
     preconditions(call, Some(&found))?;
     let timing = durations::scale_set("delete set");
-    let running = found
-        .operation
-        .as_ref()
-        .and_then(|id| world.operation(id))
-        .filter(|operation| operation.work == Work::Delete)
-        .cloned();
-    let operation = if let Some(operation) = running {
+    let operation = if let Some(operation) = lro::deletion(world, &found) {
         operation
     } else {
         if let Some(running) = &found.operation {

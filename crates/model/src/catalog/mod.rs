@@ -21,6 +21,8 @@ mod info;
 
 mod retail;
 
+mod changes;
+
 mod cache;
 
 mod embedded;
@@ -30,6 +32,7 @@ mod tests;
 
 pub use self::{
     cache::{CacheReader, INDEX, index_of},
+    changes::{Direction, NOT_LISTED, PriceChange},
     lists::{RegionOffers, VmPrices},
     load::Catalog,
     parts::CatalogParts,

@@ -115,6 +115,21 @@ pub enum PriceColumn {
     SavingsPlan1y,
 }
 
+impl PriceColumn {
+    /// Every column, in the order of the table.
+    pub const ALL: [Self; 4] = [Self::Linux, Self::Spot, Self::Windows, Self::SavingsPlan1y];
+
+    /// The price that a row has in this column.
+    pub fn of(self, row: &VmPrice) -> Option<Decimal> {
+        match self {
+            Self::Linux => row.linux,
+            Self::Spot => row.spot,
+            Self::Windows => row.windows,
+            Self::SavingsPlan1y => row.savings_plan_1y,
+        }
+    }
+}
+
 impl fmt::Display for PriceColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -211,15 +226,10 @@ impl RetailPrices {
             let price = |price: Option<Decimal>| {
                 price.map_or_else(String::new, |price| price.normalize().to_string())
             };
-            let fields = [
-                short(size.as_str()).unwrap_or_default().to_owned(),
-                price(row.linux),
-                price(row.spot),
-                price(row.windows),
-                price(row.savings_plan_1y),
-                source.to_owned(),
-                row.flags.join(" "),
-            ];
+            let name = short(size.as_str()).unwrap_or_default();
+            let mut fields = vec![name.to_owned()];
+            fields.extend(PriceColumn::ALL.map(|column| price(column.of(row))));
+            fields.extend([source.to_owned(), row.flags.join(" ")]);
             text.push_str(&fields.join(","));
             text.push('\n');
         }
@@ -363,7 +373,7 @@ fn short(name: &str) -> Option<&str> {
         .flatten()
 }
 
-fn empty(day: &str) -> VmPrice {
+pub(super) fn empty(day: &str) -> VmPrice {
     VmPrice {
         linux: None,
         spot: None,

@@ -266,6 +266,51 @@ fn a_changed_answer_is_an_error_that_names_the_item() {
     assert!(error.ends_with("missing field `retailPrice`"), "{error}");
 }
 
+#[test]
+fn what_changes_is_told_and_what_is_gone_has_no_price() {
+    let region = Region::new("eastus");
+    let known = read(&[
+        item(&json!({})),
+        item(&json!({"skuName": "D4as v7 Spot", "retailPrice": 0.05})),
+        item(&json!({"armSkuName": "Standard_GONE_v1", "retailPrice": 1.5})),
+    ]);
+    let sources = "code,repository,commit,path,as_of,licence\nR,Azure Retail Prices API,,x,2026-08-01,facts only\n";
+    let (catalog, _) = Catalog::from_tables([
+        ("prices/vm/eastus.csv".to_owned(), known.table("R")),
+        ("sources.csv".to_owned(), sources.to_owned()),
+    ]);
+    let mut new = read(&[
+        item(&json!({"retailPrice": 0.582})),
+        item(&json!({"armSkuName": "Standard_NEW_v1", "retailPrice": 2.5})),
+    ]);
+    let shown: Vec<String> = new
+        .changes(catalog.vm_prices(&region))
+        .iter()
+        .map(|change| {
+            let (size, column) = (&change.size, change.column);
+            let (before, after) = (text(change.before), text(change.after));
+            format!(
+                "{size} {column} {before} {after} {}",
+                text(change.distance())
+            )
+        })
+        .collect();
+    let expected = [
+        "Standard_D4as_v7 linux 0.291 0.582 2",
+        "Standard_D4as_v7 spot 0.05 unknown unknown",
+        "Standard_GONE_v1 linux 1.5 unknown unknown",
+        "Standard_NEW_v1 linux unknown 2.5 unknown",
+    ];
+    assert_eq!(shown, expected);
+    new.close(catalog.vm_prices(&region), DAY);
+    let gone = &new.rows[&SizeName::from("Standard_GONE_v1")];
+    assert_eq!(
+        (gone.linux, gone.flags.as_slice()),
+        (None, ["not_listed".to_owned()].as_slice())
+    );
+    assert_eq!(new.rows.len(), 3);
+}
+
 proptest! {
     #[test]
     fn any_json_is_an_error_or_prices(texts in prop::collection::vec("[ -~]{0,12}", 12), number in any::<f64>()) {

@@ -23,6 +23,7 @@ transcripts! {
     catalogue,
     changed_behind,
     credentials,
+    doctor,
     exit_codes,
     explained,
     main_job,

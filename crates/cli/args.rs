@@ -1,5 +1,7 @@
 //! The command line as the user writes it. Help texts are the doc comments.
 
+mod pricing;
+
 use std::path::PathBuf;
 
 use clap::{
@@ -7,6 +9,7 @@ use clap::{
     builder::BoolishValueParser, error::ErrorKind,
 };
 
+pub(crate) use self::pricing::{Cost, Pricing};
 use crate::help;
 
 /// The command line, with a variable `TENSORFORM_…` for each option.
@@ -185,6 +188,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Show a saved plan
     Show(Show),
+    /// Show what the stack costs, and what it would cost otherwise
+    Cost(Cost),
     /// Do what the plan says
     Apply(Apply),
     /// Delete what the stack made
@@ -244,6 +249,7 @@ impl Command {
             Self::Init(_) => "init",
             Self::Validate => "validate",
             Self::Plan(_) => "plan",
+            Self::Cost(_) => "cost",
             Self::Show(_) => "show",
             Self::Apply(_) => "apply",
             Self::Destroy(_) => "destroy",
@@ -294,6 +300,8 @@ pub(crate) struct Planning {
     /// Let changes deallocate and replace nodes
     #[arg(long)]
     pub(crate) allow_stop: bool,
+    #[command(flatten)]
+    pub(crate) pricing: Pricing,
 }
 
 /// Arguments of `plan`.
@@ -337,7 +345,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
-    #[arg(conflicts_with_all = ["replace", "reselect", "offline"])]
+    #[arg(conflicts_with_all = ["replace", "reselect", "offline", "price_book"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,

@@ -21,6 +21,7 @@ transcripts! {
     broken_nodes,
     catalogue,
     changed_behind,
+    cost,
     credentials,
     exit_codes,
     explained,

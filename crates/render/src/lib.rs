@@ -24,6 +24,8 @@ pub mod quota;
 
 pub mod cost;
 
+pub mod preview;
+
 pub mod diagnostics;
 
 pub mod failure;

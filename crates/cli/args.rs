@@ -141,6 +141,14 @@ pub(crate) enum Format {
     Text,
     /// One JSON document
     Json,
+    /// A comment on a pull request (cost)
+    Markdown,
+    /// A page by itself (cost)
+    Html,
+    /// A table (cost)
+    Csv,
+    /// Infracost's JSON, which its comment tools read (cost)
+    Infracost,
 }
 
 /// Clouds.
@@ -237,6 +245,11 @@ impl Arguments {
         if !has_sandbox && (speed.is_some() || faults.is_some()) {
             let message = "`--speed` and `--faults` are for `--sandbox` and `sandbox serve`";
             return Err(command().error(ErrorKind::MissingRequiredArgument, message));
+        }
+        let is_preview = matches!(arguments.command, Command::Cost(_));
+        if !(is_preview || matches!(arguments.global.output, Format::Text | Format::Json)) {
+            let message = "only `cost` prints `markdown`, `html`, `csv` and `infracost`";
+            return Err(command().error(ErrorKind::InvalidValue, message));
         }
         Ok(arguments)
     }

@@ -9,7 +9,7 @@ use render::preview::{self, text::Shown};
 
 use crate::{
     app::App,
-    args::{self, Planning},
+    args::{self, Format, Planning},
     planning::{self, Made},
     stop::{Outcome, Stop, exit_of},
 };
@@ -26,13 +26,16 @@ pub(crate) fn run(app: &App, arguments: &args::Cost) -> Outcome {
     let Some(report) = report(app, &made, arguments)? else {
         return Err(Stop::with(made.findings));
     };
-    let text = if app.output.is_json() {
-        preview::json::document(&report)
-    } else {
-        let shown = Shown {
-            changes: arguments.diff,
-        };
-        preview::text::text(&report, shown, app.output.stdout)
+    let shown = Shown {
+        changes: arguments.diff,
+    };
+    let text = match app.output.format {
+        Format::Text => preview::text::text(&report, shown, app.output.stdout),
+        Format::Json => preview::json::document(&report),
+        Format::Markdown => preview::markdown::comment(&report),
+        Format::Html => preview::html::page(&report),
+        Format::Csv => preview::csv::table(&report),
+        Format::Infracost => preview::infracost::document(&report),
     };
     app.output.data(&text);
     app.say_below(&made.findings);

@@ -4,4 +4,14 @@ mod words;
 
 pub mod text;
 
+pub mod markdown;
+
+pub mod csv;
+
+pub mod html;
+
+mod charts;
+
+pub mod infracost;
+
 pub mod json;

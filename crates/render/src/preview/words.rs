@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use model::{
     cost::{Amount, CostReport, PoolCost, PoolOption, PoolRun, RunBasis},
     live::Mode,
+    plan::CostKind,
     units::{HOURS_PER_MONTH, Micros, Span},
 };
 
@@ -138,4 +139,19 @@ fn flag_notes(report: &CostReport) -> Vec<String> {
         .map(String::as_str)
         .collect();
     flags.into_iter().filter_map(cost::sentence).collect()
+}
+
+/// An amount as an exact decimal without groups of digits.
+pub(super) fn decimal(micros: Micros) -> String {
+    micros.to_decimal().normalize().to_string()
+}
+
+/// A kind of line as documents name it.
+pub(super) fn kind(kind: CostKind) -> &'static str {
+    match kind {
+        CostKind::Compute => "compute",
+        CostKind::Disk => "disk",
+        CostKind::Network => "network",
+        CostKind::Service => "service",
+    }
 }

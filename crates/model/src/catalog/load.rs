@@ -130,6 +130,10 @@ impl Catalog {
         Some(VmPrices(&self.vm_price_table(region, cell).rows))
     }
 
+    pub(super) fn vm_price_rows(&self, region: &Region) -> &[(SizeName, VmPrice)] {
+        self.vm_prices(region).map_or(&[], |prices| prices.0)
+    }
+
     /// The prices of one size in a region.
     pub fn vm_price(&self, region: &Region, size: &SizeName) -> Option<&VmPrice> {
         self.vm_prices(region)?.get(size)

@@ -17,6 +17,8 @@ mod load;
 
 mod parts;
 
+mod overlay;
+
 mod info;
 
 mod embedded;
@@ -27,6 +29,7 @@ mod tests;
 pub use self::{
     lists::{RegionOffers, VmPrices},
     load::Catalog,
+    overlay::PriceRows,
     parts::CatalogParts,
     rows::*,
     table::TableError,

@@ -200,6 +200,8 @@ pub(super) struct Priced {
     pub(super) meter: String,
     pub(super) count: u32,
     pub(super) quote: Option<Quote>,
+    /// What is known of a price that there is not.
+    pub(super) gap: Vec<String>,
 }
 
 /// Prices counted things, in another region where one is named; in the order of lines.
@@ -207,7 +209,14 @@ pub(super) fn price(bills: &Bills, elsewhere: Option<&Region>, prices: Prices<'_
     let mut all: Vec<Priced> = bills
         .iter()
         .map(|((address, region, thing), count)| {
-            let (kind, item, meter, quote) = quoted(thing, elsewhere.unwrap_or(region), prices);
+            let region = elsewhere.unwrap_or(region);
+            let (kind, item, meter, quote) = quoted(thing, region, prices);
+            let gap = match thing {
+                Thing::Machine { size, meter } if quote.is_none() => {
+                    quote::gap(prices, region, size, *meter)
+                }
+                Thing::Machine { .. } | Thing::Disk { .. } | Thing::Service(_) => Vec::new(),
+            };
             Priced {
                 address: address.clone(),
                 kind,
@@ -215,6 +224,7 @@ pub(super) fn price(bills: &Bills, elsewhere: Option<&Region>, prices: Prices<'_
                 meter,
                 count: *count,
                 quote,
+                gap,
             }
         })
         .collect();
@@ -279,6 +289,7 @@ impl Priced {
             meter,
             count,
             quote,
+            gap,
         } = self;
         let hourly = quote.as_ref().and_then(|quote| quote.hourly(*count));
         let monthly = quote.as_ref().and_then(|quote| quote.monthly(*count));
@@ -295,10 +306,10 @@ impl Priced {
             meter: meter.clone(),
             as_of: quote.as_ref().and_then(|quote| quote.as_of.clone()),
             source: quote.as_ref().map(|quote| quote.source.clone()),
-            flags: quote
-                .as_ref()
-                .map(|quote| quote.flags.clone())
-                .unwrap_or_default(),
+            flags: match quote {
+                Some(quote) => quote.flags.clone(),
+                None => gap.clone(),
+            },
         }
     }
 }

@@ -151,6 +151,23 @@ pub(crate) fn machine(
     by_agreement(prices, priced, listed, unit_of(meter.option))
 }
 
+/// What a row says of a price that it does not have, such as that it is withheld.
+pub(crate) fn gap(
+    prices: Prices<'_>,
+    location: &Region,
+    name: &SizeName,
+    meter: Meter,
+) -> Vec<String> {
+    let row = prices.catalog.vm_price(location, name);
+    let flags = row.map(|row| flags(row, meter)).unwrap_or_default();
+    // What is said of a price that moves, or compared with another, needs a price.
+    let is_about_nothing = |flag: &String| flag == "spot" || flag == "spot_eq_od";
+    flags
+        .into_iter()
+        .filter(|flag| !is_about_nothing(flag))
+        .collect()
+}
+
 fn unit_of(option: PurchaseOption) -> Unit {
     match option {
         PurchaseOption::OnDemand

@@ -209,7 +209,15 @@ fn options(nodes: Nodes<'_>, prices: Prices<'_>) -> Vec<PoolOption> {
                 meter: Meter::of(nodes.system, option).words(),
                 as_of: quote.and_then(|quote| quote.as_of.clone()),
                 source: quote.map(|quote| quote.source.clone()),
-                flags: quote.map(|quote| quote.flags.clone()).unwrap_or_default(),
+                flags: match quote {
+                    Some(quote) => quote.flags.clone(),
+                    None => quote::gap(
+                        prices,
+                        nodes.location,
+                        nodes.size,
+                        Meter::of(nodes.system, option),
+                    ),
+                },
             }
         })
         .collect()

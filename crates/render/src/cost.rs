@@ -317,7 +317,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
     (
         "spot",
         "spot",
-        "the price moves, and Azure may take the capacity back at any time",
+        "the price moves and may differ by now, and Azure may take the capacity back at any time",
     ),
     (
         "spot_eq_od",

@@ -8,6 +8,7 @@ use model::{
     cost::CostReport,
     live::{Live, Mode},
     plan::SpecReference,
+    price_book::PriceBook,
     spec::{Inputs, parse},
     units::Timestamp,
 };
@@ -92,8 +93,15 @@ fn without(tables: &Tables, name: &str, beginning: &str) -> Tables {
 }
 
 fn report(tables: Tables) -> CostReport {
+    report_by(tables, None)
+}
+
+/// The preview by the prices of an agreement, where one is given.
+fn report_by(tables: Tables, agreement: Option<&str>) -> CostReport {
     let (catalog, errors) = Catalog::from_tables(tables);
     assert!(errors.is_empty(), "{errors:?}");
+    let book = agreement.map(|text| PriceBook::read("ea.csv", text, &catalog));
+    let price_book = book.map(|book| book.expect("a price book"));
     let parsed = parse(SPEC, &Inputs::default());
     let spec = parsed.spec.expect("a spec");
     let options = Options {
@@ -110,7 +118,7 @@ fn report(tables: Tables) -> CostReport {
         reselect: false,
         permissions: Permissions::default(),
         limits: Limits::default(),
-        price_book: None,
+        price_book: price_book.clone(),
     };
     let live = Live::default();
     let input = Input {
@@ -128,7 +136,10 @@ fn report(tables: Tables) -> CostReport {
         spec: &spec,
         plan: &plan,
         before: &[],
-        prices: Prices::list(&catalog),
+        prices: Prices {
+            catalog: &catalog,
+            book: price_book.as_ref(),
+        },
         seconds: Some(3_600),
     })
 }
@@ -200,11 +211,10 @@ fn in_json(report: &CostReport) -> [Told; 2] {
         "a warning for each line without a price"
     );
     let without = infracost["summary"]["totalNoPriceResources"].as_u64();
-    assert_eq!(without.is_some_and(|count| count > 0), not_found > 0);
-    let complete = infracost["metadata"]["complete"] == false;
+    let at_least = without.is_some_and(|count| count > 0);
     [
         ("json", json["cost"]["complete"] == false, unknown),
-        ("infracost", complete, not_found),
+        ("infracost", at_least, not_found),
     ]
 }
 
@@ -324,6 +334,31 @@ fn amounts_are_the_same_in_every_format() {
 }
 
 #[test]
+fn prices_of_an_agreement_are_told_apart_in_every_format() {
+    let text = "applies_to,name,meter,region,discount,price\nall,,,,10,\n";
+    let listed = report(tables());
+    let agreed = report_by(tables(), Some(text));
+    assert!(agreed.cost.after.monthly_micros < listed.cost.after.monthly_micros);
+    let all = |report: &CostReport| {
+        let shown = Shown::default();
+        [
+            preview::text::text(report, shown, Style::plain(120)),
+            render::cost::text(&report.cost, Style::plain(120)),
+            preview::json::document(report),
+            preview::markdown::comment(report),
+            preview::html::page(report),
+            preview::csv::table(report),
+            preview::infracost::document(report),
+            render::cost::now(&report.cost),
+        ]
+    };
+    for (agreed, listed) in all(&agreed).iter().zip(all(&listed)) {
+        assert!(agreed.contains("ea.csv"), "{agreed}");
+        assert!(!listed.contains("ea.csv"), "{listed}");
+    }
+}
+
+#[test]
 fn what_names_say_stays_text() {
     let mut report = report(tables());
     report.stack = "<script>alert(1)</script>|*x*".to_owned();
@@ -331,4 +366,92 @@ fn what_names_say_stays_text() {
     assert!(!page.contains("<script>") && page.contains("&lt;script&gt;"));
     let comment = preview::markdown::comment(&report);
     assert!(!comment.contains("<script>") && comment.contains("\\|\\*x\\*"));
+}
+
+/// Members of Infracost's objects, version 0.2: those that must be there, and those that may.
+/// There may be no others.
+const SHAPE: &[(&str, &str, &str)] = &[
+    (
+        "",
+        "version metadata currency projects totalHourlyCost totalMonthlyCost pastTotalHourlyCost \
+         pastTotalMonthlyCost diffTotalHourlyCost diffTotalMonthlyCost timeGenerated summary",
+        "",
+    ),
+    (
+        "/metadata",
+        "infracostCommand vcsBranch vcsCommitSha vcsCommitAuthorName vcsCommitAuthorEmail \
+         vcsCommitTimestamp vcsCommitMessage",
+        "",
+    ),
+    (
+        "/projects/0",
+        "name displayName metadata pastBreakdown breakdown diff summary",
+        "",
+    ),
+    ("/projects/0/metadata", "path type", "warnings"),
+    (
+        "/projects/0/metadata/warnings/0",
+        "code message data isError",
+        "",
+    ),
+    (
+        "/projects/0/breakdown",
+        "resources totalHourlyCost totalMonthlyCost totalMonthlyUsageCost",
+        "",
+    ),
+    (
+        "/projects/0/diff",
+        "resources totalHourlyCost totalMonthlyCost totalMonthlyUsageCost",
+        "",
+    ),
+    (
+        "/projects/0/breakdown/resources/2",
+        "name metadata",
+        "resourceType tags hourlyCost monthlyCost costComponents",
+    ),
+    (
+        "/projects/0/breakdown/resources/2/costComponents/0",
+        "name unit hourlyQuantity monthlyQuantity price hourlyCost monthlyCost priceNotFound",
+        "",
+    ),
+    (
+        "/projects/0/diff/resources/2/costComponents/0",
+        "name unit hourlyQuantity monthlyQuantity price hourlyCost monthlyCost priceNotFound",
+        "",
+    ),
+    (
+        "/summary",
+        "",
+        "totalDetectedResources totalSupportedResources totalUnsupportedResources \
+         totalUsageBasedResources totalNoPriceResources unsupportedResourceCounts \
+         noPriceResourceCounts",
+    ),
+];
+
+#[test]
+fn comment_tools_find_the_members_that_they_know() {
+    let partial = report(without(&tables(), "prices/vm/eastus.csv", "F4s_v2"));
+    let text = preview::infracost::document(&partial);
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    for (place, required, optional) in SHAPE {
+        let object = document.pointer(place).and_then(Value::as_object);
+        let object = object.unwrap_or_else(|| panic!("{place} is an object"));
+        for member in required.split_whitespace() {
+            assert!(object.contains_key(member), "{place} has {member}");
+        }
+        let known: Vec<&str> = required
+            .split_whitespace()
+            .chain(optional.split_whitespace())
+            .collect();
+        for (member, value) in object {
+            assert!(known.contains(&member.as_str()), "{place} has no {member}");
+            let is_money = ["Cost", "Quantity", "price"]
+                .iter()
+                .any(|end| member.ends_with(end));
+            assert!(
+                !is_money || value.is_string() || value.is_null(),
+                "{place} {member} {value}"
+            );
+        }
+    }
 }

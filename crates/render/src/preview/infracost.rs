@@ -18,6 +18,9 @@ use crate::failure;
 /// The version of the shape.
 const VERSION: &str = "0.2";
 
+/// What use costs is not in a preview.
+const NO_USAGE: &str = "0";
+
 /// The document.
 pub fn document(report: &CostReport) -> String {
     let cost = &report.cost;
@@ -26,11 +29,13 @@ pub fn document(report: &CostReport) -> String {
             "resources": resources(lines),
             "totalHourlyCost": decimal(total.hourly_micros),
             "totalMonthlyCost": decimal(total.monthly_micros),
+            "totalMonthlyUsageCost": NO_USAGE,
         })
     };
     let summary = summary(&cost.lines);
     let project = json!({
         "name": report.stack,
+        "displayName": title(report),
         "metadata": {
             "path": report.spec.path,
             "type": "tensorform",
@@ -42,18 +47,21 @@ pub fn document(report: &CostReport) -> String {
             "resources": differences(report),
             "totalHourlyCost": decimal(cost.delta.hourly_micros),
             "totalMonthlyCost": decimal(cost.delta.monthly_micros),
+            "totalMonthlyUsageCost": NO_USAGE,
         },
         "summary": summary,
     });
     failure::document(&json!({
         "version": VERSION,
+        // The tool does not look at repositories; the members must be there.
         "metadata": {
             "infracostCommand": "diff",
-            "tensorformVersion": report.tensorform_version,
-            "title": title(report),
-            "complete": cost.complete,
-            "pricesAsOf": report.catalog.prices_as_of,
-            "priceBook": report.price_book,
+            "vcsBranch": "",
+            "vcsCommitSha": "",
+            "vcsCommitAuthorName": "",
+            "vcsCommitAuthorEmail": "",
+            "vcsCommitTimestamp": report.created_at,
+            "vcsCommitMessage": "",
         },
         "currency": cost.currency,
         "projects": [project],
@@ -88,7 +96,7 @@ fn resources(lines: &[CostLine]) -> Vec<Value> {
                 "name": address,
                 "resourceType": resource_type(address),
                 "tags": {},
-                "metadata": {},
+                "metadata": origins(&lines),
                 "hourlyCost": sum(|line| line.hourly_micros),
                 "monthlyCost": sum(|line| line.monthly_micros),
                 "costComponents": lines.iter().map(|line| component(line)).collect::<Vec<_>>(),
@@ -203,15 +211,40 @@ fn summary(lines: &[CostLine]) -> Value {
     })
 }
 
-fn warnings(report: &CostReport) -> Vec<Value> {
-    let lines = report.cost.lines.iter().filter(|line| !line.known);
-    lines
+/// Where the prices of some lines are from, and what is known of them.
+fn origins(lines: &[&CostLine]) -> Value {
+    let origins: serde_json::Map<String, Value> = lines
+        .iter()
         .map(|line| {
-            let message = format!(
-                "`{}` of {} has no known price: totals are at least what they say",
-                line.item, line.address
-            );
-            json!({"code": 1, "message": message, "data": null, "isError": false})
+            let origin = json!({
+                "meter": line.meter,
+                "asOf": line.as_of,
+                "source": line.source,
+                "flags": line.flags,
+            });
+            (line.item.clone(), origin)
         })
-        .collect()
+        .collect();
+    Value::Object(origins)
+}
+
+/// What makes the totals other than they look.
+fn warnings(report: &CostReport) -> Vec<Value> {
+    let warning = |code: u32, message: String| json!({"code": code, "message": message, "data": null, "isError": false});
+    let lines = report.cost.lines.iter().filter(|line| !line.known);
+    let unknown = lines.map(|line| {
+        let message = format!(
+            "`{}` of {} has no known price: totals are at least what they say",
+            line.item, line.address
+        );
+        warning(1, message)
+    });
+    let book = report.price_book.iter().map(|book| {
+        let file = &book.file;
+        warning(
+            2,
+            format!("prices of the agreement in `{file}`, where it has any"),
+        )
+    });
+    unknown.chain(book).collect()
 }

@@ -337,3 +337,63 @@ pub(crate) fn spelled(catalog: &Catalog, name: &SizeName) -> String {
     let row: Option<&Size> = catalog.size(name);
     row.map_or_else(|| name.to_string(), |size| size.name.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quote(amount: &str, unit: Unit) -> Quote {
+        Quote {
+            amount: amount.parse().expect(amount),
+            unit,
+            as_of: None,
+            source: String::new(),
+            flags: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_amount_is_rounded_once_from_its_own_meter() {
+        let hour = quote("0.0000015", Unit::Hour);
+        // Not 730 times the rounded hour, which is 2.
+        assert_eq!(hour.hourly(1), Some(Micros(2)));
+        assert_eq!(hour.monthly(1), Some(Micros(1_095)));
+        let month = quote("38.012142", Unit::Month);
+        assert_eq!(month.monthly(3), Some(Micros(114_036_426)));
+        // 114.036426 by 730, not three times the rounded 0.052071.
+        assert_eq!(month.hourly(3), Some(Micros(156_214)));
+        let years = quote("71642", Unit::Years(3));
+        assert_eq!(years.monthly(1), Some(Micros(1_990_055_556)));
+        assert_eq!(years.hourly(1), Some(Micros(2_726_104)));
+        assert_eq!(
+            quote("10", Unit::Hour).run(2, 1_800),
+            Some(Micros(10_000_000))
+        );
+        assert_eq!(
+            quote("730", Unit::Month).run(1, 3_600),
+            Some(Micros(1_000_000))
+        );
+    }
+
+    #[test]
+    fn the_price_of_a_gpu_is_that_of_a_whole_one() {
+        // Eight GPUs for 98.32, and a sixth of one for 0.454.
+        assert_eq!(
+            quote("98.32", Unit::Hour).share(1, 8),
+            Some(Micros(12_290_000))
+        );
+        assert_eq!(
+            quote("0.454", Unit::Hour).share(6, 1),
+            Some(Micros(2_724_000))
+        );
+    }
+
+    #[test]
+    fn amounts_beyond_all_bounds_are_unknown() {
+        let most = quote("79228162514264337593543950335", Unit::Hour);
+        assert_eq!(
+            (most.hourly(2), most.monthly(1), most.run(9, u64::MAX)),
+            (None, None, None)
+        );
+    }
+}

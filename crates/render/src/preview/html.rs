@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use model::{
-    cost::{Amount, CostReport, PoolCost, StackOption},
+    cost::{Amount, CostReport, PoolCost},
     units::Micros,
 };
 
@@ -167,19 +167,12 @@ fn by_pool(report: &CostReport) -> String {
     bars("Monthly cost by pool", &all)
 }
 
-/// Whether some pool has a price for this way to pay.
-fn is_priced(report: &CostReport, option: &StackOption) -> bool {
-    let ways = report.pools.values().flat_map(|pool| &pool.options);
-    ways.filter(|way| way.option == option.option)
-        .any(|way| way.unit_price.is_some())
-}
-
 fn by_option(report: &CostReport) -> String {
     let all: Vec<Bar> = report
         .options
         .iter()
         .map(|option| {
-            let is_priced = is_priced(report, option);
+            let is_priced = of::is_priced(report, option);
             let total = option.total;
             Bar {
                 label: option.option.words().to_owned(),

@@ -2,6 +2,8 @@
 
 mod pricing;
 
+mod sandbox;
+
 use std::path::PathBuf;
 
 use clap::{
@@ -9,7 +11,10 @@ use clap::{
     builder::BoolishValueParser, error::ErrorKind,
 };
 
-pub(crate) use self::pricing::{Cost, Pricing};
+pub(crate) use self::{
+    pricing::{Cost, Pricing},
+    sandbox::{Sandbox, SandboxCommand, Serve},
+};
 use crate::help;
 
 /// The command line, with a variable `TENSORFORM_…` for each option.
@@ -210,6 +215,8 @@ pub(crate) enum Command {
     Sizes(Sizes),
     /// List images
     Images,
+    /// Show what the catalogue holds, or bring it up to date
+    Catalog(Catalog),
     /// Run the sandbox by itself
     Sandbox(Sandbox),
     /// Print the JSON schema of the spec
@@ -270,6 +277,10 @@ impl Command {
             Self::Explain(_) => "explain",
             Self::Sizes(_) => "sizes",
             Self::Images => "images",
+            Self::Catalog(arguments) => match arguments.command {
+                CatalogCommand::Info => "catalog info",
+                CatalogCommand::Refresh(_) => "catalog refresh",
+            },
             Self::Sandbox(_) => "sandbox serve",
             Self::Schema(_) => "schema",
             Self::Completions(_) => "completions",
@@ -424,38 +435,34 @@ pub(crate) enum SizeOrder {
     PricePerTflops,
 }
 
-/// Arguments of `sandbox`.
+/// Arguments of `catalog`.
 #[derive(Args, Debug)]
-pub(crate) struct Sandbox {
+pub(crate) struct Catalog {
     #[command(subcommand)]
-    pub(crate) command: SandboxCommand,
+    pub(crate) command: CatalogCommand,
 }
 
-/// Commands of `sandbox`.
+/// Commands of `catalog`.
 #[derive(Debug, Subcommand)]
-pub(crate) enum SandboxCommand {
-    /// Serve the sandbox until interrupted
-    Serve(Serve),
+pub(crate) enum CatalogCommand {
+    /// Show tables, rows, days, sources and the cache
+    Info,
+    /// Read list prices, and what regions offer, into the cache
+    Refresh(Refresh),
 }
 
-/// Arguments of `sandbox serve`.
+/// Arguments of `catalog refresh`.
 #[derive(Args, Debug)]
-pub(crate) struct Serve {
-    /// Listen on this port of 127.0.0.1; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub(crate) port: u16,
-    /// Keep the world in DIR
-    #[arg(long, value_name = "DIR", default_value = ".tensorform/sandbox")]
-    pub(crate) state: PathBuf,
-    /// Speak https on the same port too, with the certificate in this PEM file
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of that certificate, a PEM file
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Write every exchange to FILE, one JSON document a line, without tokens and passwords
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
+pub(crate) struct Refresh {
+    /// Only this region; may be given several times [default: all]
+    #[arg(long, value_name = "REGION")]
+    pub(crate) location: Vec<String>,
+    /// Only list prices, which need no credential
+    #[arg(long, conflicts_with = "offers")]
+    pub(crate) prices: bool,
+    /// Only what regions offer
+    #[arg(long)]
+    pub(crate) offers: bool,
 }
 
 /// Arguments of `schema`.

@@ -59,9 +59,11 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     if world.client().is_none() {
         live.subscription.clone_from(&spec.subscription);
     }
-    let planned = decide(&world, spec, &mut live, &options)?;
+    let catalog = app.catalog(planning.offline);
+    let planned = decide(&world, catalog, spec, &mut live, &options)?;
     let mut findings = source.warnings();
     findings.extend(planned.diagnostics);
+    findings.extend(app.cache_findings());
     let plan = planned
         .plan
         .map(|plan| seal(app, plan, &findings, &world, started));
@@ -100,7 +102,7 @@ fn options(
             .pricing
             .price_book
             .as_deref()
-            .map(price_book)
+            .map(|path| price_book(path, app.catalog(planning.offline)))
             .transpose()?,
     })
 }
@@ -114,9 +116,9 @@ pub(crate) fn limits(pricing: &Pricing) -> Limits {
     }
 }
 
-fn price_book(path: &Path) -> Result<PriceBook, Stop> {
+fn price_book(path: &Path, catalog: &Catalog) -> Result<PriceBook, Stop> {
     let text = files::text(path)?;
-    PriceBook::read(&files::name(path), &text, Catalog::embedded()).map_err(|error| {
+    PriceBook::read(&files::name(path), &text, catalog).map_err(|error| {
         Stop::because(Code::PriceBookUnusable, error.to_string()).help(
             "`applies_to` is `size`, `family`, `meter` or `all`; a line has a `discount` in percent or a `price`",
         )
@@ -177,8 +179,13 @@ pub(crate) fn read(world: &World, scope: &ReadScope) -> Result<Live, Stop> {
 }
 
 /// Plans, and answers what the planner asks for until it asks nothing more.
-fn decide(world: &World, spec: &Spec, live: &mut Live, options: &Options) -> Result<Planned, Stop> {
-    let catalog = Catalog::embedded();
+fn decide(
+    world: &World,
+    catalog: &Catalog,
+    spec: &Spec,
+    live: &mut Live,
+    options: &Options,
+) -> Result<Planned, Stop> {
     let mut asked = BTreeSet::new();
     for _ in 0..MOST_ROUNDS {
         let planned = planner::plan(Input {

@@ -36,3 +36,5 @@ mod neighbours;
 mod rough;
 
 mod previews;
+
+mod catalog;

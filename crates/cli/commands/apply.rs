@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{catalog::Catalog, diag::Code, live::Mode, plan::Plan};
+use model::{diag::Code, live::Mode, plan::Plan};
 
 use crate::{
     app::App,
@@ -85,7 +85,7 @@ fn saved(app: &App, path: &Path, arguments: &args::Apply) -> Outcome {
     let plan = planned::load(path)?;
     check_plan(&plan)?;
     let limits = planning::limits(&arguments.planning.pricing);
-    let over = planner::cost::check_limits(&plan, &limits, Catalog::embedded());
+    let over = planner::cost::check_limits(&plan, &limits, app.catalog(false));
     if over.has_errors() {
         return Err(Stop::with(over));
     }

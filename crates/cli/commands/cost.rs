@@ -1,6 +1,6 @@
 //! `cost`: what the stack costs, and what it would cost otherwise.
 
-use model::{catalog::Catalog, cost::CostReport};
+use model::cost::CostReport;
 use planner::{
     Input,
     cost::{self, Prices, ReportInput},
@@ -47,7 +47,7 @@ fn report(app: &App, made: &Made, arguments: &args::Cost) -> Result<Option<CostR
         return Ok(None);
     };
     let spec = app.source()?.spec()?;
-    let catalog = Catalog::embedded();
+    let catalog = app.catalog(arguments.offline);
     let prices = Prices {
         catalog,
         book: made.options.price_book.as_ref(),

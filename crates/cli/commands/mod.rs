@@ -22,6 +22,8 @@ mod sizes;
 
 mod images;
 
+mod catalog;
+
 mod sandbox;
 
 mod generated;
@@ -42,6 +44,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Explain(arguments) => explain::run(app, &arguments),
         Command::Sizes(arguments) => sizes::run(app, &arguments),
         Command::Images => Ok(images::run(app)),
+        Command::Catalog(arguments) => catalog::run(app, &arguments),
         Command::Sandbox(arguments) => sandbox::run(app, &arguments),
         Command::Schema(arguments) => Ok(generated::schema(app, &arguments)),
         Command::Completions(arguments) => Ok(generated::completions(app, &arguments)),

@@ -17,9 +17,13 @@ mod load;
 
 mod parts;
 
-mod overlay;
-
 mod info;
+
+mod retail;
+
+mod changes;
+
+mod cache;
 
 mod embedded;
 
@@ -27,10 +31,12 @@ mod embedded;
 mod tests;
 
 pub use self::{
+    cache::{CacheReader, INDEX, index_of},
+    changes::{Direction, NOT_LISTED, PriceChange},
     lists::{RegionOffers, VmPrices},
     load::Catalog,
-    overlay::PriceRows,
     parts::CatalogParts,
+    retail::{CURRENCY, LeftOut, MACHINES, PriceColumn, RetailError, RetailPrices, SOURCE},
     rows::*,
     table::TableError,
 };

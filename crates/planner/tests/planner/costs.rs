@@ -1,9 +1,9 @@
 //! What is paid for, and by which price: spot, Windows, odd rows, agreements, states.
 
-use std::collections::BTreeMap;
+use std::{fmt::Write as _, sync::Arc};
 
 use model::{
-    catalog::{Catalog, PriceRows, VmPrice},
+    catalog::{Catalog, index_of},
     cost::{CostReport, PurchaseOption},
     diag::Severity,
     plan::{CostKind, CostLine, Plan},
@@ -29,28 +29,34 @@ fn decimal(text: &str) -> Decimal {
     text.parse().expect("a decimal")
 }
 
-fn row(linux: Option<&str>, spot: Option<&str>, windows: Option<&str>) -> VmPrice {
-    VmPrice {
-        linux: linux.map(decimal),
-        spot: spot.map(decimal),
-        windows: windows.map(decimal),
-        savings_plan_1y: None,
-        source: "a test".into(),
-        as_of: "2099-01-02".into(),
-        flags: Vec::new(),
-    }
-}
+/// Linux, spot and Windows.
+type Row<'a> = [&'a str; 3];
 
-/// The embedded catalogue with other rows in eastus.
-fn priced(rows: Vec<(&str, VmPrice)>) -> Catalog {
-    let rows = rows
-        .into_iter()
-        .map(|(size, row)| (SizeName::from(size), row))
-        .collect();
-    Catalog::embedded().with_prices(PriceRows {
-        sizes: BTreeMap::from([(Region::new("eastus"), rows)]),
-        ..PriceRows::default()
-    })
+/// The embedded catalogue with newer rows in eastus over its own.
+fn priced(rows: &[(&str, Row<'_>)]) -> Catalog {
+    let mut sources = "code,repository,commit,path,as_of,licence\n".to_owned();
+    sources.push_str("NEW,a test,,nowhere,2099-01-02,none\n");
+    let mut prices = "size,linux,spot,windows,savings_plan_1y,source,flags\n".to_owned();
+    for (size, [linux, spot, windows]) in rows {
+        let size = size.trim_start_matches("Standard_");
+        writeln!(prices, "{size},{linux},{spot},{windows},,NEW,").expect("text takes text");
+    }
+    let tables = [("prices/vm/eastus.csv", prices), ("sources.csv", sources)];
+    let index = index_of(tables.iter().map(|(name, text)| (*name, text.as_str())));
+    let read = move |name: &str| {
+        let found = tables.iter().find(|(other, _)| *other == name);
+        found
+            .map(|(_, text)| text.clone())
+            .ok_or_else(|| "it is not there".to_owned())
+    };
+    let catalog = Catalog::with_cache(&index, Arc::new(read)).expect("a cache");
+    assert!(
+        catalog
+            .vm_price(&Region::new("eastus"), &SizeName::from("Standard_D2s_v5"))
+            .is_some()
+    );
+    assert_eq!(catalog.cache_errors(), []);
+    catalog
 }
 
 fn small(size: &str) -> Spec {
@@ -98,10 +104,7 @@ fn previewed(spec: &Spec, plan: &Plan, catalog: &Catalog, seconds: Option<u64>) 
 /// M01: a spot pool is priced as spot, and both prices are shown.
 #[test]
 fn spot_pools_have_the_spot_price_beside_the_one_on_demand() {
-    let catalog = priced(vec![(
-        "Standard_D2as_v5",
-        row(Some("0.101"), Some("0.0187"), None),
-    )]);
+    let catalog = priced(&[("Standard_D2as_v5", ["0.101", "0.0187", ""])]);
     let spec = on_spot(small("Standard_D2as_v5"), Eviction::Delete);
     let (plan, _) = made(&spec, &catalog, &options());
     let line = compute(&plan);
@@ -130,10 +133,7 @@ fn spot_pools_have_the_spot_price_beside_the_one_on_demand() {
 /// M03: a node with a Windows image has the Windows price, and no Linux price stands in.
 #[test]
 fn windows_nodes_have_the_windows_price() {
-    let catalog = priced(vec![(
-        "Standard_D2as_v5",
-        row(Some("0.101"), Some("0.0187"), Some("0.193")),
-    )]);
+    let catalog = priced(&[("Standard_D2as_v5", ["0.101", "0.0187", "0.193"])]);
     let price = |spec: &Spec, offer: &str, sku: &str| {
         let (mut plan, _) = made(spec, &catalog, &options());
         for step in &mut plan.steps {
@@ -207,9 +207,9 @@ fn a_size_without_its_tier_is_refused_or_priced() {
 #[test]
 fn an_implausible_price_is_told() {
     let check = |large: &str, expected: bool| {
-        let catalog = priced(vec![
-            ("Standard_NC48ads_A100_v4", row(Some("7.346"), None, None)),
-            ("Standard_NC96ads_A100_v4", row(Some(large), None, None)),
+        let catalog = priced(&[
+            ("Standard_NC48ads_A100_v4", ["7.346", "", ""]),
+            ("Standard_NC96ads_A100_v4", [large, "", ""]),
         ]);
         let mut pool = pool(Stage::Inference, Workload::Generative);
         pool.size = SizeChoice::Named(SizeName::from("Standard_NC96ads_A100_v4"));
@@ -227,10 +227,7 @@ fn an_implausible_price_is_told() {
 /// without a word and the price on demand.
 #[test]
 fn spot_prices_pass_no_limit_in_silence() {
-    let catalog = priced(vec![(
-        "Standard_D2as_v5",
-        row(Some("0.101"), Some("0.0187"), None),
-    )]);
+    let catalog = priced(&[("Standard_D2as_v5", ["0.101", "0.0187", ""])]);
     let spec = on_spot(small("Standard_D2as_v5"), Eviction::Delete);
     let mut options = options();
     options.limits.max_hourly = Some(decimal("0.15"));
@@ -238,7 +235,7 @@ fn spot_prices_pass_no_limit_in_silence() {
     let line = compute(&plan);
     assert_eq!(line.flags, ["spot"]);
     assert_eq!(line.as_of.as_deref(), Some("2099-01-02"));
-    assert_eq!(line.source.as_deref(), Some("a test"));
+    assert_eq!(line.source.as_deref(), Some("a test: nowhere"));
     let finding = planned
         .diagnostics
         .iter()
@@ -300,7 +297,7 @@ fn an_agreement_changes_prices_and_is_labelled() {
     );
     // A price of the book also stands where the catalogue has none.
     let spec = on_spot(small("Standard_D2s_v5"), Eviction::Delete);
-    let without = priced(vec![("Standard_D2s_v5", row(None, None, None))]);
+    let without = priced(&[("Standard_D2s_v5", ["", "", ""])]);
     let (plan, _) = made(&spec, &without, &options);
     assert_eq!(compute(&plan).hourly_micros, Some(Micros(10_000)));
 }

@@ -3,10 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    catalog::{
-        Catalog, CatalogParts, Commitment, CommitmentPlan, ItemPrice, Offer, PriceRows, PriceUnit,
-        Size, VmPrice,
-    },
+    catalog::{Catalog, CatalogParts, ItemPrice, Offer, PriceUnit, Size, VmPrice},
     units::{Region, SizeName},
 };
 
@@ -127,56 +124,4 @@ fn digests_tell_catalogues_apart() {
     changed.item_prices_everywhere = vec![item("0.046")];
     assert_ne!(digest(parts()), digest(changed));
     assert_ne!(digest(parts()), Catalog::embedded().digest());
-}
-
-#[test]
-fn fresher_price_rows_stand_above_those_of_a_catalogue() {
-    let catalog = Catalog::of(parts());
-    let eastus = Region::new("eastus");
-    let of_day = |linux: &str, day: &str| VmPrice {
-        as_of: day.into(),
-        ..price(linux)
-    };
-    let d2 = SizeName::from("Standard_D2s_v5");
-    let check = |new: VmPrice, expected: &str| {
-        let sizes = BTreeMap::from([(eastus.clone(), vec![(d2.clone(), new)])]);
-        let rows = PriceRows {
-            sizes,
-            ..PriceRows::default()
-        };
-        let changed = catalog.with_prices(rows);
-        let price = changed.vm_price(&eastus, &d2).and_then(|row| row.linux);
-        assert_eq!(price, Some(expected.parse().expect(expected)));
-        assert_ne!(changed.digest(), catalog.digest());
-    };
-    check(of_day("0.3", "2026-01-03"), "0.3");
-    check(of_day("0.3", "2026-01-02"), "0.3");
-    check(of_day("0.3", "2026-01-01"), "0.1");
-    check(of_day("0.3", "2026-01"), "0.1");
-    let westus = Region::new("westus");
-    let commitment = Commitment {
-        size: d2.clone(),
-        plan: CommitmentPlan::Reservation,
-        years: 3,
-        price: "1000".parse().expect("a price"),
-        source: "a test".into(),
-        as_of: "2026-01-02".into(),
-    };
-    let changed = catalog.with_prices(PriceRows {
-        sizes: BTreeMap::from([(westus.clone(), vec![(d2.clone(), price("0.5"))])]),
-        commitments: BTreeMap::from([(westus.clone(), vec![commitment.clone()])]),
-        items: BTreeMap::from([(Region::new("global"), vec![item("0.06")])]),
-    });
-    assert!(changed.vm_price(&westus, &d2).is_some() && changed.vm_price(&eastus, &d2).is_some());
-    let found = changed.commitment(&westus, &d2, CommitmentPlan::Reservation, 3);
-    assert_eq!(found, Some(&commitment));
-    assert_eq!(
-        changed.commitment(&westus, &d2, CommitmentPlan::Reservation, 1),
-        None
-    );
-    let everywhere = changed.item_price(&Region::new("nowhere"), "nat_gateway.hour");
-    assert_eq!(
-        everywhere.map(|row| row.price),
-        Some("0.06".parse().expect("a price"))
-    );
 }

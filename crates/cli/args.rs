@@ -13,7 +13,7 @@ use clap::{
 
 pub(crate) use self::{
     pricing::{Cost, Pricing},
-    sandbox::{Sandbox, SandboxCommand, Serve},
+    sandbox::{Sandbox, SandboxCommand},
 };
 use crate::help;
 

@@ -1,5 +1,9 @@
 //! The command line as the user writes it. Help texts are the doc comments.
 
+mod pricing;
+
+mod sandbox;
+
 use std::path::PathBuf;
 
 use clap::{
@@ -7,6 +11,10 @@ use clap::{
     builder::BoolishValueParser, error::ErrorKind,
 };
 
+pub(crate) use self::{
+    pricing::{Cost, Pricing},
+    sandbox::{Sandbox, SandboxCommand},
+};
 use crate::help;
 
 /// The command line, with a variable `TENSORFORM_…` for each option.
@@ -138,6 +146,14 @@ pub(crate) enum Format {
     Text,
     /// One JSON document
     Json,
+    /// A comment on a pull request (cost)
+    Markdown,
+    /// A page by itself (cost)
+    Html,
+    /// A table (cost)
+    Csv,
+    /// Infracost's JSON, which its comment tools read (cost)
+    Infracost,
 }
 
 /// Clouds.
@@ -185,6 +201,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Show a saved plan
     Show(Show),
+    /// Show what the stack costs, and what it would cost otherwise
+    Cost(Cost),
     /// Do what the plan says
     Apply(Apply),
     /// Delete what the stack made
@@ -239,6 +257,11 @@ impl Arguments {
             let message = "`--speed` and `--faults` are for `--sandbox` and `sandbox serve`";
             return Err(command().error(ErrorKind::MissingRequiredArgument, message));
         }
+        let is_preview = matches!(arguments.command, Command::Cost(_));
+        if !(is_preview || matches!(arguments.global.output, Format::Text | Format::Json)) {
+            let message = "only `cost` prints `markdown`, `html`, `csv` and `infracost`";
+            return Err(command().error(ErrorKind::InvalidValue, message));
+        }
         Ok(arguments)
     }
 }
@@ -250,6 +273,7 @@ impl Command {
             Self::Init(_) => "init",
             Self::Validate => "validate",
             Self::Plan(_) => "plan",
+            Self::Cost(_) => "cost",
             Self::Show(_) => "show",
             Self::Apply(_) => "apply",
             Self::Destroy(_) => "destroy",
@@ -306,6 +330,8 @@ pub(crate) struct Planning {
     /// Let changes deallocate and replace nodes
     #[arg(long)]
     pub(crate) allow_stop: bool,
+    #[command(flatten)]
+    pub(crate) pricing: Pricing,
 }
 
 /// Arguments of `plan`.
@@ -349,7 +375,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
-    #[arg(conflicts_with_all = ["replace", "reselect", "offline"])]
+    #[arg(conflicts_with_all = ["replace", "reselect", "offline", "price_book"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,
@@ -443,40 +469,6 @@ pub(crate) struct Refresh {
     /// Only what regions offer
     #[arg(long)]
     pub(crate) offers: bool,
-}
-
-/// Arguments of `sandbox`.
-#[derive(Args, Debug)]
-pub(crate) struct Sandbox {
-    #[command(subcommand)]
-    pub(crate) command: SandboxCommand,
-}
-
-/// Commands of `sandbox`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SandboxCommand {
-    /// Serve the sandbox until interrupted
-    Serve(Serve),
-}
-
-/// Arguments of `sandbox serve`.
-#[derive(Args, Debug)]
-pub(crate) struct Serve {
-    /// Listen on this port of 127.0.0.1; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub(crate) port: u16,
-    /// Keep the world in DIR
-    #[arg(long, value_name = "DIR", default_value = ".tensorform/sandbox")]
-    pub(crate) state: PathBuf,
-    /// Speak https on the same port too, with the certificate in this PEM file
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of that certificate, a PEM file
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Write every exchange to FILE, one JSON document a line, without tokens and passwords
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

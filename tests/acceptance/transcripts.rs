@@ -22,6 +22,7 @@ transcripts! {
     catalog_refresh,
     catalogue,
     changed_behind,
+    cost,
     credentials,
     doctor,
     exit_codes,

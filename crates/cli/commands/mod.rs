@@ -6,6 +6,8 @@ mod validate;
 
 mod plan;
 
+mod cost;
+
 mod show;
 
 mod apply;
@@ -38,6 +40,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Init(arguments) => init::run(app, &arguments),
         Command::Validate => validate::run(app),
         Command::Plan(arguments) => plan::run(app, &arguments),
+        Command::Cost(arguments) => cost::run(app, &arguments),
         Command::Show(arguments) => show::run(app, &arguments),
         Command::Apply(arguments) => apply::run(app, &arguments),
         Command::Destroy(arguments) => destroy::run(app, &arguments),

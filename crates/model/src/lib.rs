@@ -9,6 +9,8 @@ pub mod ids;
 
 pub mod address;
 
+pub mod cost;
+
 pub mod digest;
 
 pub mod suggest;
@@ -18,6 +20,8 @@ pub mod diag;
 pub mod spec;
 
 pub mod catalog;
+
+pub mod price_book;
 
 pub mod resource;
 

@@ -26,6 +26,8 @@ pub mod doctor;
 
 pub mod cost;
 
+pub mod preview;
+
 pub mod diagnostics;
 
 pub mod failure;

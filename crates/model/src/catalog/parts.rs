@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, sync::OnceLock};
 use super::{
     load::Catalog,
     rows::{
-        ArticleRow, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, Offer, QuotaFamily, RegionRow,
-        Size, VmPrice,
+        ArticleRow, Commitment, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, Offer,
+        QuotaFamily, RegionRow, Size, VmPrice,
     },
     table::Table,
 };
@@ -29,6 +29,8 @@ pub struct CatalogParts {
     pub offers: BTreeMap<Region, Vec<Offer>>,
     /// Prices of sizes.
     pub vm_prices: BTreeMap<Region, Vec<(SizeName, VmPrice)>>,
+    /// Prices of commitments.
+    pub commitments: BTreeMap<Region, Vec<Commitment>>,
     /// Prices of items in their regions.
     pub item_prices: BTreeMap<Region, Vec<ItemPrice>>,
     /// Prices of items wherever a region has none of its own.
@@ -55,6 +57,7 @@ impl Catalog {
             regions,
             offers,
             vm_prices,
+            commitments,
             mut item_prices,
             item_prices_everywhere,
             images,
@@ -78,6 +81,7 @@ impl Catalog {
             article: sorted(article, |row| row.number),
             offers: by_region(offers, |row| row.size.clone()),
             vm_prices: by_region(vm_prices, |(size, _)| size.clone()),
+            commitments: by_region(commitments, |row| (row.size.clone(), row.plan, row.years)),
             item_prices: by_region(item_prices, |row| row.item.clone()),
             ..Self::default()
         }

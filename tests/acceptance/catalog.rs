@@ -61,8 +61,8 @@ fn a_refresh_that_breaks_off_changes_nothing_and_the_next_one_goes_on() {
     let before = cached(&place);
     assert_eq!(
         before.len(),
-        5,
-        "two tables, sources, index, current: {:?}",
+        7,
+        "four tables, sources, index, current: {:?}",
         before.keys()
     );
 

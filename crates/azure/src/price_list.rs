@@ -94,6 +94,16 @@ impl PriceList {
         .await
     }
 
+    /// Every meter of disks and addresses in a region, page by page.
+    ///
+    /// # Errors
+    /// The list cannot be read to its end.
+    pub async fn items(&self, region: &Region) -> Result<Vec<Value>, RequestError> {
+        let products = catalog::PRODUCTS;
+        self.list(&format!("armRegionName eq '{region}' and {products}"))
+            .await
+    }
+
     /// A few meters, to see whether the list can be read at all.
     ///
     /// # Errors

@@ -4,7 +4,9 @@ use std::{collections::BTreeMap, path::Path};
 
 use azure::{Client, PriceList, Settings};
 use model::{
-    catalog::{Catalog, RegionOffers, RetailPrices, SOURCE, VmPrices},
+    catalog::{
+        Catalog, ItemChange, RegionOffers, RetailError, RetailItems, RetailPrices, SOURCE, VmPrices,
+    },
     diag::Code,
     live::{Answer, Facts, Question, SizeFact},
     units::{Region, SizeName},
@@ -22,6 +24,9 @@ use crate::{
     stop::{Outcome, Stop},
     world::{self, World},
 };
+
+/// The folders of price tables.
+const PRICES: [&str; 3] = ["prices/items", "prices/commitments", "prices/vm"];
 
 /// Runs `catalog info` or `catalog refresh`.
 pub(crate) fn run(app: &App, arguments: &args::Catalog) -> Outcome {
@@ -259,7 +264,7 @@ impl Reading<'_> {
     }
 
     fn offers(&mut self, region: &Region, read: &mut RefreshedRegion) -> Result<(), Stop> {
-        let name = format!("offers/{region}.csv");
+        let name = name("offers", region);
         if let Some(text) = self.unfinished.table(&name) {
             read.resumed = true;
             read.offers = Some(text.lines().count().saturating_sub(1));
@@ -292,8 +297,7 @@ impl Reading<'_> {
         }
         read.offers = Some(count);
         if count > 0 {
-            self.unfinished.write(&name, &text)?;
-            self.tables.insert(name, text);
+            self.keep("offers", region, text)?;
         }
         Ok(())
     }
@@ -304,55 +308,125 @@ impl Reading<'_> {
         region: &Region,
         read: &mut RefreshedRegion,
     ) -> Result<(), Stop> {
-        let name = format!("prices/vm/{region}.csv");
-        let known = self.catalog.vm_prices(region);
-        let text = if let Some(text) = self.unfinished.table(&name) {
+        // Prices of machines are written last: with them all of the region is there.
+        if self.unfinished.table(&name("prices/vm", region)).is_some() {
             read.resumed = true;
-            text
+            for folder in PRICES {
+                let name = name(folder, region);
+                if let Some(text) = self.unfinished.table(&name) {
+                    self.tables.insert(name, text);
+                }
+            }
         } else {
-            let items = self.lists.world.wait_or_start(prices.machines(region))?;
-            let items = items.map_err(|error| errors::price_list(region, &error))?;
-            let offers = self.table_of(region, "offers");
-            let offers = offers.as_ref().unwrap_or(self.catalog).offers(region);
-            let mut found = RetailPrices::read(&items, region, offers, &self.today.day)
-                .map_err(|error| Stop::because(Code::ListUnusable, error.to_string()))?;
-            let known_count = known.map_or(0, VmPrices::len);
-            if found.rows.is_empty() && known_count > 0 {
-                return Err(empty(region, "sizes with a price", known_count));
-            }
-            let reasons = found.left_out.iter();
-            read.left_out = reasons
-                .map(|(reason, count)| (reason.to_string(), *count))
-                .collect();
-            let unclear = found.contradicted.iter();
-            read.contradicted = unclear
-                .map(|(size, column)| format!("{size} {column}"))
-                .collect();
-            found.close(known, &self.today.day);
-            let text = found.table(&self.today.prices);
-            if !found.rows.is_empty() {
-                self.unfinished.write(&name, &text)?;
-            }
-            text
-        };
+            self.items(prices, region, read)?;
+            self.machines(prices, region, read)?;
+        }
+        self.compare(region, read);
+        Ok(())
+    }
+
+    /// Prices of disks and addresses.
+    fn items(
+        &mut self,
+        prices: &PriceList,
+        region: &Region,
+        read: &mut RefreshedRegion,
+    ) -> Result<(), Stop> {
+        let items = self.lists.world.wait_or_start(prices.items(region))?;
+        let items = items.map_err(|error| errors::price_list(region, &error))?;
+        let found = RetailItems::read(&items, region, &self.today.day)
+            .map_err(|error| not_believed(&error))?;
+        read.contradicted.clone_from(&found.contradicted);
+        if found.rows.is_empty() {
+            return Ok(());
+        }
+        self.keep("prices/items", region, found.table(&self.today.prices))
+    }
+
+    /// Prices of machines, and of what one can commit to.
+    fn machines(
+        &mut self,
+        prices: &PriceList,
+        region: &Region,
+        read: &mut RefreshedRegion,
+    ) -> Result<(), Stop> {
+        let items = self.lists.world.wait_or_start(prices.machines(region))?;
+        let items = items.map_err(|error| errors::price_list(region, &error))?;
+        let offers = self.table_of(region, "offers");
+        let offers = offers.as_ref().unwrap_or(self.catalog).offers(region);
+        let day = &self.today.day;
+        let mut found = RetailPrices::read(&items, region, offers, day)
+            .map_err(|error| not_believed(&error))?;
+        let known = self.catalog.vm_prices(region);
+        let known_count = known.map_or(0, VmPrices::len);
+        if found.rows.is_empty() && known_count > 0 {
+            return Err(empty(region, "sizes with a price", known_count));
+        }
+        let reasons = found.left_out.iter();
+        read.left_out = reasons
+            .map(|(reason, count)| (reason.to_string(), *count))
+            .collect();
+        let unclear = found.contradicted.iter();
+        let unclear = unclear.map(|(size, column)| format!("{size} {column}"));
+        read.contradicted.extend(unclear);
+        found.close(known, day);
+        if found.rows.is_empty() {
+            return Ok(());
+        }
+        if !found.commitments.is_empty() {
+            let table = found.commitments_table(&self.today.prices, day);
+            self.keep("prices/commitments", region, table)?;
+        }
+        self.keep("prices/vm", region, found.table(&self.today.prices))
+    }
+
+    fn keep(&mut self, folder: &str, region: &Region, text: String) -> Result<(), Stop> {
+        let name = name(folder, region);
+        self.unfinished.write(&name, &text)?;
         self.tables.insert(name, text);
+        Ok(())
+    }
+
+    /// What the new tables of a region change.
+    fn compare(&self, region: &Region, read: &mut RefreshedRegion) {
+        let lines = |folder: &str| {
+            let table = self.tables.get(&name(folder, region));
+            table.map_or(0, |text| text.lines().count().saturating_sub(1))
+        };
+        read.items = Some(lines("prices/items"));
+        read.commitments = Some(lines("prices/commitments"));
+        read.prices = Some(0);
+        if let Some(table) = self.table_of(region, "prices/items") {
+            let known = self.catalog.item_prices(region).unwrap_or_default();
+            let rows = table.item_prices(region).unwrap_or_default();
+            read.item_changes = ItemChange::between(known, rows);
+        }
         if let Some(table) = self.table_of(region, "prices/vm") {
             let rows = table.vm_prices(region);
             let priced = rows.into_iter().flat_map(VmPrices::iter);
             let priced = priced.filter(|(_, row)| row.linux.is_some() || row.windows.is_some());
             read.prices = Some(priced.count());
+            let known = self.catalog.vm_prices(region);
             read.changes = RetailPrices::of_rows(rows).changes(known);
         }
-        Ok(())
     }
 
     /// A catalogue of one table that was read just now.
     fn table_of(&self, region: &Region, folder: &str) -> Option<Catalog> {
-        let name = format!("{folder}/{region}.csv");
+        let name = name(folder, region);
         let text = self.tables.get(&name)?.clone();
         let (catalog, _) = Catalog::from_tables([(name, text), self.today.sources()]);
         Some(catalog)
     }
+}
+
+/// The name of a region's table.
+fn name(folder: &str, region: &Region) -> String {
+    format!("{folder}/{region}.csv")
+}
+
+fn not_believed(error: &RetailError) -> Stop {
+    Stop::because(Code::ListUnusable, error.to_string())
 }
 
 fn empty(region: &Region, what: &str, known: usize) -> Stop {

@@ -5,8 +5,8 @@
 
 use model::{
     catalog::{
-        Architecture, Catalog, ImageOs, ImageRow, Offer, RegionOffers, RegionRow, Size,
-        TrustedLaunch, VmPrice,
+        Architecture, Catalog, Commitment, ImageOs, ImageRow, ItemPrice, Offer, RegionOffers,
+        RegionRow, Size, TrustedLaunch, VmPrice,
     },
     units::{Region, SizeName},
 };
@@ -73,6 +73,23 @@ pub(crate) fn prices(
         .vm_prices(region)
         .into_iter()
         .flat_map(model::catalog::VmPrices::iter)
+}
+
+/// What one can commit to for a size in a region.
+pub(crate) fn commitments(
+    region: &Region,
+    size: &SizeName,
+) -> impl Iterator<Item = &'static Commitment> {
+    let rows = catalog().commitments(region).unwrap_or_default();
+    let first = rows.partition_point(|row| row.size < *size);
+    let size = size.clone();
+    let rows = rows.iter().skip(first);
+    rows.take_while(move |row| row.size == size)
+}
+
+/// All priced disks and addresses of a region.
+pub(crate) fn item_prices(region: &Region) -> &'static [ItemPrice] {
+    catalog().item_prices(region).unwrap_or_default()
 }
 
 /// Whether a size's family takes Trusted Launch; `None` where that is not known.

@@ -1,11 +1,11 @@
-//! The Retail Prices API over the catalogue's prices of virtual machines.
+//! The Retail Prices API over the catalogue's prices of virtual machines, disks and addresses.
 //!
 //! Names of meters and products are made from the name of the size, since the catalogue keeps
 //! no meter names; their ids are made up and stay the same.
 
 use model::{
-    catalog::{RegionRow, VmPrice},
-    units::SizeName,
+    catalog::{CommitmentPlan, ItemPrice, RegionRow, VmPrice, meter_of},
+    units::{Region, SizeName},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::{
     call::Setup,
     catalogue,
     http::{Answer, Incoming, Method},
-    json::same,
+    json::{same, set},
     odata::Filter,
     text::{Seeded, encode_query},
 };
@@ -95,9 +95,18 @@ fn matching(filter: Option<&Filter>) -> impl Iterator<Item = Value> {
                 .as_ref()
                 .is_none_or(|region| same(row.name.as_str(), region))
         })
-        .flat_map(|row| catalogue::prices(&row.name).map(move |(size, price)| (row, size, price)))
-        .filter(move |(_, name, _)| size.as_ref().is_none_or(|size| same(name.as_str(), size)))
-        .flat_map(|(row, size, price)| items(row, size, price))
+        .flat_map(move |row| {
+            let sizes = catalogue::prices(&row.name);
+            let size = size.clone();
+            let wanted = move |name: &SizeName| {
+                let size = size.as_deref();
+                size.is_none_or(|size| same(name.as_str(), size))
+            };
+            let machines = sizes.filter(move |(name, _)| wanted(name));
+            let machines = machines.flat_map(move |(size, price)| items(row, size, price));
+            let others = catalogue::item_prices(&row.name).iter();
+            machines.chain(others.filter_map(move |price| other(row, price)))
+        })
         .filter(move |item| filter.as_ref().is_none_or(|filter| fits(filter, item)))
 }
 
@@ -164,6 +173,61 @@ impl Meter<'_> {
     }
 }
 
+/// The meter of a disk or an address.
+fn other(region: &RegionRow, row: &ItemPrice) -> Option<Value> {
+    let (product, name, unit) = meter_of(&row.item)?;
+    let meter = Meter {
+        region,
+        size: &row.item,
+        day: &row.as_of,
+    };
+    let mut item = meter.item("item", &name, product, row.price);
+    let service = if product == "IP Addresses" {
+        ("Virtual Network", "Networking")
+    } else {
+        ("Storage", "Storage")
+    };
+    let sku = name.strip_suffix(" Disk").unwrap_or(&name);
+    for (path, text) in [
+        ("/serviceName", service.0),
+        ("/serviceFamily", service.1),
+        ("/unitOfMeasure", unit),
+        ("/skuName", sku),
+        ("/armSkuName", ""),
+    ] {
+        set(&mut item, path, json!(text));
+    }
+    Some(item)
+}
+
+/// What one can commit to, as items of their own and as savings plans of the Linux meter.
+fn commit(
+    meter: &Meter<'_>,
+    names: (&str, &str),
+    region: &Region,
+    size: &SizeName,
+    found: &mut Vec<Value>,
+) -> Vec<Value> {
+    let mut plans = Vec::new();
+    for row in catalogue::commitments(region, size) {
+        let term = if row.years == 1 { "1 Year" } else { "3 Years" };
+        let price = number(row.price);
+        match row.plan {
+            CommitmentPlan::Reservation => {
+                let kind = format!("reservation {term}");
+                let mut item = meter.item(&kind, names.0, names.1, row.price);
+                set(&mut item, "/type", json!("Reservation"));
+                set(&mut item, "/reservationTerm", json!(term));
+                found.push(item);
+            }
+            CommitmentPlan::SavingsPlan => {
+                plans.push(json!({"unitPrice": price, "retailPrice": price, "term": term}));
+            }
+        }
+    }
+    plans
+}
+
 fn items(region: &RegionRow, size: &SizeName, price: &VmPrice) -> Vec<Value> {
     let name = size.as_str();
     let short = name.trim_start_matches("Standard_").replace('_', " ");
@@ -176,14 +240,15 @@ fn items(region: &RegionRow, size: &SizeName, price: &VmPrice) -> Vec<Value> {
         day: &price.as_of,
     };
     let mut found = Vec::new();
+    let names = (short.as_str(), product.as_str());
+    let mut plans = commit(&meter, names, &region.name, size, &mut found);
+    if let Some(plan) = price.savings_plan_1y.map(number) {
+        plans.push(json!({"unitPrice": plan, "retailPrice": plan, "term": "1 Year"}));
+    }
     if let Some(linux) = price.linux {
         let mut linux = meter.item("linux", &short, &product, linux);
-        if let Some(plan) = price.savings_plan_1y {
-            crate::json::set(
-                &mut linux,
-                "/savingsPlan",
-                json!([{"unitPrice": number(plan), "retailPrice": number(plan), "term": "1 Year"}]),
-            );
+        if !plans.is_empty() {
+            set(&mut linux, "/savingsPlan", json!(plans));
         }
         found.push(linux);
     }

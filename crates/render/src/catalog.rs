@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::{
-    catalog::{Direction, PriceChange, TableInfo},
+    catalog::{Direction, ItemChange, PriceChange, TableInfo},
     units::Region,
 };
 use serde_json::{Value, json};
@@ -41,6 +41,12 @@ pub struct CatalogState<'a> {
 pub struct RefreshedRegion {
     /// Sizes with a price; `None` where prices were not read.
     pub prices: Option<usize>,
+    /// Reservations and savings plans; `None` where prices were not read.
+    pub commitments: Option<usize>,
+    /// Disks and addresses with a price; `None` where prices were not read.
+    pub items: Option<usize>,
+    /// Prices of disks and addresses that are not what they were.
+    pub item_changes: Vec<ItemChange>,
     /// Sizes that are offered; `None` where offers were not read.
     pub offers: Option<usize>,
     /// Prices that are not what they were.
@@ -141,7 +147,9 @@ pub fn refreshed_text(refreshed: &Refreshed<'_>, style: Style) -> String {
     let mut paper = Paper::new(style);
     let columns = [
         Column::left("Region", Fit::Keep),
-        Column::right("Priced"),
+        Column::right("Sizes"),
+        Column::right("Plans"),
+        Column::right("Items"),
         Column::right("Offered"),
         Column::right("Dearer"),
         Column::right("Cheaper"),
@@ -187,10 +195,16 @@ fn region_cells(region: &Region, read: &RefreshedRegion) -> Vec<Line> {
     let mut cells = vec![
         Line::of(region.as_str()),
         number(read.prices),
+        number(read.commitments),
+        number(read.items),
         number(read.offers),
     ];
     cells.extend(kinds(&read.changes).map(|count| Line::of(words::count(count))));
     let mut remarks = Vec::new();
+    if !read.item_changes.is_empty() {
+        let items = words::counted(read.item_changes.len(), "item", "items");
+        remarks.push(format!("{items} changed"));
+    }
     if read.resumed {
         remarks.push("read by a run that broke off".to_owned());
     }
@@ -253,10 +267,17 @@ pub fn refreshed_json(refreshed: &Refreshed<'_>) -> String {
             "after": after,
         })
     };
+    let item_change = |change: &ItemChange| {
+        let [before, after] = change.texts();
+        json!({"item": change.item, "before": before, "after": after})
+    };
     let region = |(region, read): (&Region, &RefreshedRegion)| -> Value {
         json!({
             "location": region,
             "priced": read.prices,
+            "commitments": read.commitments,
+            "items": read.items,
+            "item_changes": read.item_changes.iter().map(item_change).collect::<Vec<_>>(),
             "offered": read.offers,
             "changes": read.changes.iter().map(change).collect::<Vec<_>>(),
             "left_out": read.left_out,

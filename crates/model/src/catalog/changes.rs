@@ -3,9 +3,9 @@
 use rust_decimal::Decimal;
 
 use super::{
-    lists::VmPrices,
+    lists::{VmPrices, find},
     retail::{PriceColumn, RetailPrices},
-    rows::VmPrice,
+    rows::{ItemPrice, VmPrice},
 };
 use crate::units::SizeName;
 
@@ -57,8 +57,44 @@ impl PriceChange {
 
     /// Before and after as they are written in tables.
     pub fn texts(&self) -> [Option<String>; 2] {
-        [self.before, self.after].map(|price| price.map(|price| price.normalize().to_string()))
+        texts([self.before, self.after])
     }
+}
+
+/// One price of a disk or an address that is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemChange {
+    /// The item, such as `disk.premium_ssd.P10.lrs`.
+    pub item: String,
+    /// What it was.
+    pub before: Option<Decimal>,
+    /// What it is.
+    pub after: Decimal,
+}
+
+impl ItemChange {
+    /// What new rows change; rows that are not among them stay as they were.
+    pub fn between(known: &[ItemPrice], rows: &[ItemPrice]) -> Vec<Self> {
+        let changes = rows.iter().filter_map(|row| {
+            let before = find(known, |known| known.item.cmp(&row.item));
+            let before = before.map(|known| known.price);
+            (before != Some(row.price)).then(|| Self {
+                item: row.item.clone(),
+                before,
+                after: row.price,
+            })
+        });
+        changes.collect()
+    }
+
+    /// Before and after as they are written in tables.
+    pub fn texts(&self) -> [Option<String>; 2] {
+        texts([self.before, Some(self.after)])
+    }
+}
+
+fn texts(prices: [Option<Decimal>; 2]) -> [Option<String>; 2] {
+    prices.map(|price| price.map(|price| price.normalize().to_string()))
 }
 
 impl RetailPrices {

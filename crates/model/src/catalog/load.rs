@@ -404,7 +404,7 @@ impl Catalog {
                     read: read::regional::commitments,
                     compare: |a, b| (&a.size, a.plan, a.years).cmp(&(&b.size, b.plan, b.years)),
                     day: |row| &row.as_of,
-                    join: Join::Rows,
+                    join: Join::Whole,
                 },
             )
         })
@@ -416,9 +416,14 @@ impl Catalog {
         cell: &'a OnceLock<Table<ItemPrice>>,
     ) -> &'a Table<ItemPrice> {
         cell.get_or_init(|| {
-            self.table(
+            self.regional_table(
                 &format!("prices/items/{region}.csv"),
-                read::regional::item_prices,
+                &Shape {
+                    read: read::regional::item_prices,
+                    compare: |a, b| a.item.cmp(&b.item),
+                    day: |row| &row.as_of,
+                    join: Join::Rows,
+                },
             )
         })
     }

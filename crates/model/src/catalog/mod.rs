@@ -32,11 +32,14 @@ mod tests;
 
 pub use self::{
     cache::{CacheReader, INDEX, index_of},
-    changes::{Direction, NOT_LISTED, PriceChange},
+    changes::{Direction, ItemChange, NOT_LISTED, PriceChange},
     lists::{RegionOffers, VmPrices},
     load::Catalog,
     parts::CatalogParts,
-    retail::{CURRENCY, LeftOut, MACHINES, PriceColumn, RetailError, RetailPrices, SOURCE},
+    retail::{
+        CURRENCY, LeftOut, MACHINES, PRODUCTS, PriceColumn, RetailError, RetailItems, RetailPrices,
+        SOURCE, meter_of,
+    },
     rows::*,
     table::TableError,
 };

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{
-    catalog::{Catalog, LeftOut, PriceColumn, RetailPrices, VmPrice},
+    catalog::{Catalog, LeftOut, PriceColumn, RetailItems, RetailPrices, VmPrice, meter_of},
     units::{Region, SizeName},
 };
 
@@ -62,12 +62,19 @@ fn text(price: Option<rust_decimal::Decimal>) -> String {
 fn recorded_items_say_what_the_embedded_tables_say() {
     let catalog = Catalog::embedded();
     let (mut same, mut other) = (0, BTreeSet::new());
+    let mut committed = 0;
     let mut left_out: BTreeMap<LeftOut, usize> = BTreeMap::new();
     for (region, items) in recorded() {
         let read = RetailPrices::read(&items, &region, catalog.offers(&region), DAY)
             .unwrap_or_else(|error| panic!("{error}"));
         for (reason, count) in read.left_out {
             *left_out.entry(reason).or_default() += count;
+        }
+        for ((size, plan, years), (price, _)) in &read.commitments {
+            if let Some(known) = catalog.commitment(&region, size, *plan, *years) {
+                assert_eq!(known.price, *price, "{region} {size} {plan:?} {years}");
+                committed += 1;
+            }
         }
         for (size, new) in &read.rows {
             let Some(known) = catalog.vm_price(&region, size) else {
@@ -90,15 +97,15 @@ fn recorded_items_say_what_the_embedded_tables_say() {
         }
     }
     assert_eq!((same, other), (140, BTreeSet::new()));
+    assert_eq!(committed, 103);
     let left_out: Vec<String> = left_out
         .iter()
         .map(|(reason, count)| format!("{reason}: {count}"))
         .collect();
     let expected = [
         "Cloud Services: 9",
-        "dedicated hosts: 5",
+        "dedicated hosts: 15",
         "development and testing: 181",
-        "reservations: 117",
         "low priority: 98",
         "spot with Windows: 74",
         "no size of tier Standard: 1",
@@ -108,7 +115,7 @@ fn recorded_items_say_what_the_embedded_tables_say() {
 }
 
 #[test]
-fn a_savings_plan_of_one_year_is_read_and_its_reservation_is_not() {
+fn savings_plans_and_reservations_are_read() {
     let region = Region::new("australiacentral");
     let items = &recorded()[&region];
     let size = SizeName::from("Standard_B16als_v2");
@@ -121,7 +128,88 @@ fn a_savings_plan_of_one_year_is_read_and_its_reservation_is_not() {
     let row = &prices.rows[&size];
     assert_eq!(text(row.linux), "0.673");
     assert_eq!(text(row.savings_plan_1y), "0.49129");
-    assert_eq!(prices.left_out[&LeftOut::Reservation], 1);
+    let commitments: Vec<String> = prices
+        .commitments
+        .iter()
+        .map(|((_, plan, years), (price, since))| {
+            format!("{plan:?} {years} {} {since}", price.normalize())
+        })
+        .collect();
+    let expected = [
+        "Reservation 1 3478 2023-09-01",
+        "SavingsPlan 3 0.34323 2023-09-01",
+    ];
+    assert_eq!(commitments, expected);
+    let table = prices.commitments_table("RETAIL", DAY);
+    let line = "B16als_v2,reservation,1,3478,2023-09-01,RETAIL,2026-08-22";
+    assert!(table.lines().any(|found| found == line), "{table}");
+}
+
+/// Every meter of disks in a region; what the source leaves out is as usual.
+/// andy-diericks/azure-pricing-radar@cf741f25, recorded 2026-08-22.
+fn disk_meters() -> Vec<Value> {
+    let lines = include_str!("samples/disk_meters.jsonl").lines();
+    let meters = lines.map(|line| {
+        let meter: Value = serde_json::from_str(line).expect(line);
+        let mut full = item(&json!({"serviceName": "Storage", "armRegionName": "swedencentral"}));
+        for (name, value) in meter.as_object().expect("an object") {
+            full[name] = value.clone();
+        }
+        full
+    });
+    meters.collect()
+}
+
+#[test]
+fn recorded_meters_of_disks_are_the_rows_of_the_table() {
+    let region = Region::new("swedencentral");
+    let read = RetailItems::read(&disk_meters(), &region, DAY).expect("the meters read");
+    let known = Catalog::embedded()
+        .item_prices(&region)
+        .expect("they are known");
+    let expected: BTreeMap<&str, rust_decimal::Decimal> = known
+        .iter()
+        .filter(|row| row.item.starts_with("disk."))
+        .filter(|row| !row.item.contains("operations") && !row.item.contains("snapshot"))
+        .map(|row| (row.item.as_str(), row.price))
+        .collect();
+    let found: BTreeMap<&str, rust_decimal::Decimal> = read
+        .rows
+        .iter()
+        .map(|(name, (price, _))| (name.as_str(), *price))
+        .collect();
+    assert_eq!(found, expected);
+    assert_eq!(
+        (found.len(), read.left_out, read.contradicted.len()),
+        (46, 141, 0)
+    );
+}
+
+#[test]
+fn items_read_back_from_their_table_and_others_stay() {
+    let region = Region::new("swedencentral");
+    let read = RetailItems::read(&disk_meters(), &region, DAY).expect("the meters read");
+    let sources = "code,repository,commit,path,as_of,licence\nR,Azure Retail Prices API,,x,2026-08-22,facts only\n";
+    let (catalog, errors) = Catalog::from_tables([
+        ("prices/items/swedencentral.csv".to_owned(), read.table("R")),
+        ("sources.csv".to_owned(), sources.to_owned()),
+    ]);
+    assert_eq!(errors, []);
+    let rows = catalog.item_prices(&region).expect("they are there");
+    assert_eq!(rows.len(), read.rows.len());
+    for row in rows {
+        let (product, meter, unit) = meter_of(&row.item).expect("it has a meter");
+        let of_item = disk_meters().into_iter().filter(|found| {
+            found["productName"] == product
+                && found["meterName"] == meter
+                && found["unitOfMeasure"] == unit
+        });
+        assert_eq!(of_item.count(), 1, "{}", row.item);
+    }
+    assert_eq!(meter_of("bastion.basic.hour"), None);
+    let mut odd = disk_meters();
+    odd[0]["retailPrice"] = json!(-1.0);
+    assert!(RetailItems::read(&odd, &region, DAY).is_err());
 }
 
 #[test]
@@ -152,8 +240,8 @@ fn what_poses_as_a_size_is_left_out() {
             LeftOut::DevelopmentAndTest,
         ),
         (
-            json!({"type": "Reservation", "reservationTerm": "1 Year"}),
-            LeftOut::Reservation,
+            json!({"type": "Reservation", "reservationTerm": "5 Years"}),
+            LeftOut::OtherTerm,
         ),
         (
             json!({"effectiveEndDate": "2026-08-21T23:59:00Z"}),

@@ -1,58 +1,18 @@
-//! The Azure Retail Prices API: from its items to rows of the price tables.
-//!
-//! The API lists meters, not prices of sizes: what is sold to Cloud Services, on dedicated hosts
-//! or for development and testing stands among them under the same name of a size. What is left
-//! out is counted with its reason. Where two meters say different things of one price, the primary
-//! meter of the region counts before one that other regions or sizes share, then the newer one; of
-//! equally good ones none is believed.
+//! Meters of machines: prices on demand and as spot, and what one commits to.
 
-use std::{cmp::Ordering, collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt};
 
 use rust_decimal::Decimal;
-use serde::Deserialize;
-use serde_json::{Number, Value};
+use serde_json::Value;
 
-use super::{lists::RegionOffers, rows::VmPrice};
+use super::{
+    super::{
+        lists::RegionOffers,
+        rows::{CommitmentPlan, VmPrice},
+    },
+    Item, MACHINES, RetailError, SOURCE, Sayings, date, exact,
+};
 use crate::units::{Region, SizeName};
-
-/// The currency of the price tables.
-pub const CURRENCY: &str = "USD";
-/// Where rows made of the API say that they are from.
-pub const SOURCE: &str = "Azure Retail Prices API";
-/// The name of the API's service whose meters are machines.
-pub const MACHINES: &str = "Virtual Machines";
-
-/// One item of the API, as far as prices of machines need it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Item {
-    currency_code: String,
-    arm_region_name: String,
-    #[serde(default)]
-    arm_sku_name: Option<String>,
-    product_name: String,
-    sku_name: String,
-    service_name: String,
-    unit_of_measure: String,
-    #[serde(rename = "type")]
-    price_type: String,
-    retail_price: Number,
-    tier_minimum_units: Number,
-    #[serde(default)]
-    is_primary_meter_region: Option<bool>,
-    effective_start_date: String,
-    #[serde(default)]
-    effective_end_date: Option<String>,
-    #[serde(default)]
-    savings_plan: Vec<SavingsPlan>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SavingsPlan {
-    term: String,
-    retail_price: Number,
-}
 
 /// Why an item is no price of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,8 +23,8 @@ pub enum LeftOut {
     DedicatedHost,
     /// It is of a subscription for development and testing.
     DevelopmentAndTest,
-    /// It is a reservation, whose price is for its whole term.
-    Reservation,
+    /// It is a reservation for other terms than one or three years.
+    OtherTerm,
     /// It is the old form of spot, which Batch alone sold.
     LowPriority,
     /// It is spot with Windows.
@@ -89,7 +49,7 @@ impl fmt::Display for LeftOut {
             Self::CloudServices => "Cloud Services",
             Self::DedicatedHost => "dedicated hosts",
             Self::DevelopmentAndTest => "development and testing",
-            Self::Reservation => "reservations",
+            Self::OtherTerm => "reservations of another term",
             Self::LowPriority => "low priority",
             Self::WindowsSpot => "spot with Windows",
             Self::Ended => "ended",
@@ -141,35 +101,17 @@ impl fmt::Display for PriceColumn {
     }
 }
 
-/// Something in the API's answer that is not as it should be; nothing of the answer is used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("item {number} of the price list of {region}: {problem}")]
-pub struct RetailError {
-    /// The region that was asked for.
-    pub region: Region,
-    /// The item, from 1.
-    pub number: usize,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
 /// The prices of a region as its items say them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetailPrices {
     /// One row a size.
     pub rows: BTreeMap<SizeName, VmPrice>,
+    /// What one can commit to, by size, plan and years: the price as tables have it, and since when.
+    pub commitments: BTreeMap<(SizeName, CommitmentPlan, u32), (Decimal, String)>,
     /// Items that are no price of a size.
     pub left_out: BTreeMap<LeftOut, usize>,
     /// Prices that equally new items say differently; they are unknown.
     pub contradicted: Vec<(SizeName, PriceColumn)>,
-}
-
-/// What the items say of one price.
-struct Said {
-    price: Decimal,
-    /// Whether the meter is the region's primary one, and since when it has the price.
-    weight: (bool, String),
-    contradicted: bool,
 }
 
 impl RetailPrices {
@@ -185,24 +127,29 @@ impl RetailPrices {
         day: &str,
     ) -> Result<Self, RetailError> {
         let mut prices = Self::default();
-        let mut said: BTreeMap<(SizeName, PriceColumn), Said> = BTreeMap::new();
-        for (position, value) in items.iter().enumerate() {
-            let wrong = |problem: String| RetailError {
-                region: region.clone(),
-                number: position + 1,
-                problem,
-            };
-            let item = Item::deserialize(value).map_err(|error| wrong(error.to_string()))?;
-            match item.meaning(region, day).map_err(wrong)? {
+        let (mut said, mut committed) = (Sayings::new(), Sayings::new());
+        Item::read_all(items, region, |item, price| {
+            match item.meaning(price, day)? {
                 Err(reason) => *prices.left_out.entry(reason).or_default() += 1,
                 Ok(meant) => {
+                    let size = || meant.size.clone();
                     for (column, price) in meant.prices {
-                        note(&mut said, (meant.size.clone(), column), price, &item);
+                        said.note((size(), column), price, item);
+                    }
+                    for (plan, years, price) in meant.commitments {
+                        committed.note((size(), plan, years), price, item);
                     }
                 }
             }
+            Ok(())
+        })?;
+        for (key, said) in committed.0 {
+            if !said.contradicted {
+                let since = date(&said.weight.1).to_owned();
+                prices.commitments.insert(key, (said.price, since));
+            }
         }
-        for ((size, column), said) in said {
+        for ((size, column), said) in said.0 {
             let row = prices
                 .rows
                 .entry(size.clone())
@@ -217,6 +164,29 @@ impl RetailPrices {
             row.flags = flags(row, offers.is_some_and(|offers| offers.get(size).is_none()));
         }
         Ok(prices)
+    }
+
+    /// The commitments as the text of their table, whose source has this code.
+    pub fn commitments_table(&self, source: &str, day: &str) -> String {
+        let mut text = String::from("size,plan,years,price,effective,source,as_of\n");
+        for ((size, plan, years), (price, since)) in &self.commitments {
+            let plan = match plan {
+                CommitmentPlan::Reservation => "reservation",
+                CommitmentPlan::SavingsPlan => "savings_plan",
+            };
+            let fields = [
+                short(size.as_str()).unwrap_or_default().to_owned(),
+                plan.to_owned(),
+                years.to_string(),
+                price.normalize().to_string(),
+                since.clone(),
+                source.to_owned(),
+                day.to_owned(),
+            ];
+            text.push_str(&fields.join(","));
+            text.push('\n');
+        }
+        text
     }
 
     /// The rows as the text of a price table whose source has this code.
@@ -241,25 +211,32 @@ impl RetailPrices {
 struct Meant {
     size: SizeName,
     prices: Vec<(PriceColumn, Decimal)>,
+    commitments: Vec<(CommitmentPlan, u32, Decimal)>,
 }
 
 impl Item {
     /// What the item says, or why it says nothing of a size; an error where it cannot be used.
-    fn meaning(&self, region: &Region, day: &str) -> Result<Result<Meant, LeftOut>, String> {
-        if !self.currency_code.eq_ignore_ascii_case(CURRENCY) {
-            let found = &self.currency_code;
-            return Err(format!("expected prices in `{CURRENCY}`, found `{found}`"));
-        }
-        if Region::new(&self.arm_region_name) != *region {
-            return Err(format!("it is of `{}`", self.arm_region_name));
-        }
-        let price = exact(&self.retail_price)?;
+    fn meaning(&self, price: Decimal, day: &str) -> Result<Result<Meant, LeftOut>, String> {
         if let Some(reason) = self.reason(price, day)? {
             return Ok(Err(reason));
         }
         let Some(size) = self.size() else {
             return Ok(Err(LeftOut::NoSize));
         };
+        let mut meant = Meant {
+            size,
+            prices: Vec::new(),
+            commitments: Vec::new(),
+        };
+        if self.price_type == "Reservation" {
+            let Some(years) = self.reservation_term.as_deref().and_then(years) else {
+                return Ok(Err(LeftOut::OtherTerm));
+            };
+            meant
+                .commitments
+                .push((CommitmentPlan::Reservation, years, price));
+            return Ok(Ok(meant));
+        }
         let is_spot = self.sku_name.ends_with(" Spot");
         let column = match (self.is_windows(), is_spot) {
             (true, true) => return Ok(Err(LeftOut::WindowsSpot)),
@@ -267,41 +244,41 @@ impl Item {
             (false, true) => PriceColumn::Spot,
             (false, false) => PriceColumn::Linux,
         };
-        let mut prices = vec![(column, price)];
+        meant.prices.push((column, price));
         if column == PriceColumn::Linux {
-            let plans = self.savings_plan.iter();
-            for plan in plans.filter(|plan| plan.term == "1 Year") {
-                prices.push((PriceColumn::SavingsPlan1y, exact(&plan.retail_price)?));
+            for plan in &self.savings_plan {
+                let price = exact(&plan.retail_price)?;
+                match years(&plan.term) {
+                    Some(1) => meant.prices.push((PriceColumn::SavingsPlan1y, price)),
+                    Some(years) => {
+                        let plan = CommitmentPlan::SavingsPlan;
+                        meant.commitments.push((plan, years, price));
+                    }
+                    None => {}
+                }
             }
         }
-        Ok(Ok(Meant { size, prices }))
+        Ok(Ok(meant))
     }
 
     fn reason(&self, price: Decimal, day: &str) -> Result<Option<LeftOut>, String> {
         let product = self.product_name.as_str();
         let says = |words: [&str; 2]| words.iter().any(|word| product.contains(word));
-        let other_type = match self.price_type.as_str() {
-            "Consumption" => None,
-            "DevTestConsumption" => Some(LeftOut::DevelopmentAndTest),
-            "Reservation" => Some(LeftOut::Reservation),
-            found => return Err(format!("its type `{found}` is not known")),
-        };
+        let is_test = self.is_for_tests()?;
         if self.service_name != MACHINES {
             return Ok(Some(LeftOut::OtherService));
         }
-        if other_type.is_some() {
-            return Ok(other_type);
-        }
-        let ended = self.effective_end_date.as_deref();
-        Ok(if says(["Cloud Services", "CloudServices"]) {
+        Ok(if is_test {
+            Some(LeftOut::DevelopmentAndTest)
+        } else if says(["Cloud Services", "CloudServices"]) {
             Some(LeftOut::CloudServices)
         } else if says(["Dedicated Host", "DedicatedHost"]) {
             Some(LeftOut::DedicatedHost)
         } else if self.sku_name.ends_with(" Low Priority") {
             Some(LeftOut::LowPriority)
-        } else if ended.is_some_and(|end| date(end) < day) {
+        } else if self.has_ended(day) {
             Some(LeftOut::Ended)
-        } else if date(&self.effective_start_date) > day {
+        } else if !self.has_begun(day) {
             Some(LeftOut::NotBegun)
         } else if self.unit_of_measure != "1 Hour" || !exact(&self.tier_minimum_units)?.is_zero() {
             Some(LeftOut::NotByTheHour)
@@ -326,43 +303,13 @@ impl Item {
     }
 }
 
-fn note(
-    said: &mut BTreeMap<(SizeName, PriceColumn), Said>,
-    key: (SizeName, PriceColumn),
-    price: Decimal,
-    item: &Item,
-) {
-    let is_primary = item.is_primary_meter_region != Some(false);
-    let new = Said {
-        price,
-        weight: (is_primary, item.effective_start_date.clone()),
-        contradicted: false,
-    };
-    let Some(known) = said.get_mut(&key) else {
-        said.insert(key, new);
-        return;
-    };
-    match new.weight.cmp(&known.weight) {
-        Ordering::Greater => *known = new,
-        Ordering::Equal => known.contradicted |= new.price != known.price,
-        Ordering::Less => {}
+/// The years of a term that tables have.
+fn years(term: &str) -> Option<u32> {
+    match term {
+        "1 Year" => Some(1),
+        "3 Years" => Some(3),
+        _ => None,
     }
-}
-
-/// A number as the API wrote it: the shortest text of a float is that text again.
-fn exact(number: &Number) -> Result<Decimal, String> {
-    let text = number.to_string();
-    let decimal = Decimal::from_str_exact(&text).or_else(|_| Decimal::from_scientific(&text));
-    let decimal = decimal.map_err(|_| format!("expected a price, found `{text}`"))?;
-    if decimal.is_sign_negative() && !decimal.is_zero() {
-        return Err(format!("expected a price, found the negative `{text}`"));
-    }
-    Ok(decimal)
-}
-
-/// The day of a moment such as `2026-08-31T23:59:00Z`.
-fn date(moment: &str) -> &str {
-    moment.get(..10).unwrap_or(moment)
 }
 
 /// A size's name without the tier that all in the tables have.
@@ -373,7 +320,7 @@ fn short(name: &str) -> Option<&str> {
         .flatten()
 }
 
-pub(super) fn empty(day: &str) -> VmPrice {
+pub(in crate::catalog) fn empty(day: &str) -> VmPrice {
     VmPrice {
         linux: None,
         spot: None,

@@ -211,6 +211,10 @@ pub(crate) enum Command {
     Status,
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
+    /// Show quota before and after what the spec needs
+    Quota,
+    /// Check credential, subscription, permissions, clock and endpoints
+    Doctor,
     /// List VM sizes
     Sizes(Sizes),
     /// List images
@@ -275,6 +279,8 @@ impl Command {
             Self::Destroy(_) => "destroy",
             Self::Status => "status",
             Self::Explain(_) => "explain",
+            Self::Quota => "quota",
+            Self::Doctor => "doctor",
             Self::Sizes(_) => "sizes",
             Self::Images => "images",
             Self::Catalog(arguments) => match arguments.command {

@@ -24,6 +24,7 @@ transcripts! {
     changed_behind,
     cost,
     credentials,
+    doctor,
     exit_codes,
     explained,
     main_job,

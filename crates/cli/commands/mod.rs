@@ -18,6 +18,10 @@ mod status;
 
 mod explain;
 
+mod quota;
+
+mod doctor;
+
 mod sizes;
 
 mod images;
@@ -42,6 +46,8 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Destroy(arguments) => destroy::run(app, &arguments),
         Command::Status => status::run(app),
         Command::Explain(arguments) => explain::run(app, &arguments),
+        Command::Quota => quota::run(app),
+        Command::Doctor => doctor::run(app),
         Command::Sizes(arguments) => sizes::run(app, &arguments),
         Command::Images => Ok(images::run(app)),
         Command::Catalog(arguments) => catalog::run(app, &arguments),

@@ -22,6 +22,8 @@ pub mod explain;
 
 pub mod quota;
 
+pub mod doctor;
+
 pub mod cost;
 
 pub mod preview;

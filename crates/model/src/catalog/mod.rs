@@ -15,6 +15,8 @@ mod lists;
 
 mod load;
 
+mod lone;
+
 mod parts;
 
 mod info;

@@ -86,15 +86,15 @@ fn amount(priced: &[Priced]) -> Amount {
 
 /// Why a region does not offer what the pools have; `None` where it does.
 fn not_offered(spec: &Spec, plan: &Plan, catalog: &Catalog, region: &Region) -> Option<String> {
-    let Some(offers) = catalog.offers(region) else {
+    if !catalog.knows_offers(region) {
         return Some("which sizes it offers is not known".to_owned());
-    };
+    }
     plan.pools.iter().find_map(|(name, pool)| {
         let is_spot = spec
             .pools
             .get(name)
             .is_some_and(|pool| matches!(pool.priority, Priority::Spot(_)));
-        match offers.get(&pool.size) {
+        match catalog.offer(region, &pool.size) {
             None => Some(format!("`{}` is not offered", pool.size)),
             Some(offer) if is_spot && !offer.spot => {
                 Some(format!("`{}` is not offered as spot", pool.size))

@@ -158,8 +158,8 @@ pub(crate) fn gap(
     name: &SizeName,
     meter: Meter,
 ) -> Vec<String> {
-    let row = prices.catalog.vm_price(location, name);
-    let flags = row.map(|row| flags(row, meter)).unwrap_or_default();
+    let row = prices.catalog.vm_price_row(location, name);
+    let flags = row.map(|row| flags(&row, meter)).unwrap_or_default();
     // What is said of a price that moves, or compared with another, needs a price.
     let is_about_nothing = |flag: &String| flag == "spot" || flag == "spot_eq_od";
     flags
@@ -180,15 +180,14 @@ fn unit_of(option: PurchaseOption) -> Unit {
 }
 
 fn listed(catalog: &Catalog, location: &Region, size: &SizeName, meter: Meter) -> Option<Quote> {
-    let row = catalog.vm_price(location, size);
     let hourly = |price: fn(&VmPrice) -> Option<Decimal>| {
-        let row = row?;
+        let row = catalog.vm_price_row(location, size)?;
         Some(Quote {
-            amount: price(row)?,
+            amount: price(&row)?,
             unit: Unit::Hour,
             as_of: Some(row.as_of.to_string()),
             source: row.source.to_string(),
-            flags: flags(row, meter),
+            flags: flags(&row, meter),
         })
     };
     let committed = |plan, years| {

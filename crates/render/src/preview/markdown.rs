@@ -280,7 +280,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '&' => escaped.push_str("&amp;"),
-            '|' | '*' | '_' | '[' | ']' | '\\' | '#' | '~' => {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '~' => {
                 escaped.push('\\');
                 escaped.push(character);
             }

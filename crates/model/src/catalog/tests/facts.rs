@@ -454,3 +454,45 @@ fn commitments_have_a_price_for_their_term() {
             .is_none()
     );
 }
+
+#[test]
+fn rows_that_are_read_alone_are_those_of_the_tables() {
+    let catalog = Catalog::embedded();
+    // A catalogue of which no table was read yet.
+    let fresh = || Catalog::of_texts(catalog.texts.clone());
+    let names: Vec<&SizeName> = catalog.sizes().iter().map(|size| &size.name).collect();
+    for region in ["eastus", "swedencentral", "indonesiacentral", "nowhere"].map(Region::new) {
+        let alone = fresh();
+        for name in names.iter().step_by(7) {
+            let price = alone.vm_price_row(&region, name);
+            assert_eq!(
+                price.as_deref(),
+                catalog.vm_price(&region, name),
+                "{region} {name}"
+            );
+            let offer = alone.offer(&region, name);
+            let all = catalog.offers(&region);
+            let expected = all.and_then(|offers| offers.get(name));
+            assert_eq!(offer.as_deref(), expected, "{region} {name}");
+        }
+        assert!(
+            alone
+                .vm_prices
+                .get(&region)
+                .is_none_or(|cell| cell.get().is_none())
+        );
+        assert_eq!(
+            alone.knows_offers(&region),
+            catalog.offers(&region).is_some()
+        );
+    }
+    let any_case = SizeName::from("standard_nd96ISR_h100_V5");
+    let eastus = Region::new("eastus");
+    assert!(fresh().vm_price_row(&eastus, &any_case).is_some());
+    assert!(
+        fresh()
+            .vm_price_row(&eastus, &SizeName::from("ND96isr_H100"))
+            .is_none()
+    );
+    assert!(fresh().vm_price_row(&eastus, &SizeName::from("")).is_none());
+}

@@ -84,10 +84,8 @@ fn a_refresh_that_breaks_off_changes_nothing_and_the_next_one_goes_on() {
     let read = regions(&document);
     assert_eq!(read["westindia"]["resumed"], true);
     assert_eq!(read["koreasouth"]["resumed"], false);
-    assert_eq!(
-        document["requests"], 2,
-        "one page of one region, and none is left: {document}"
-    );
+    let again = document["requests"].as_u64().expect("a number");
+    assert!(again < requests, "{again} requests after {requests}");
     let kept = cached(&place);
     assert_eq!(kept.len(), before.len(), "{:?}", kept.keys());
 }

@@ -6,6 +6,8 @@ pub(crate) mod deployment;
 
 pub(crate) mod scale_set;
 
+pub(crate) mod addresses;
+
 pub(crate) mod index;
 
 pub(crate) mod journal;

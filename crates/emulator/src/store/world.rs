@@ -26,9 +26,6 @@ pub const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
 /// The tenant of a new world.
 pub const TENANT: &str = "22222222-2222-2222-2222-222222222222";
 
-/// The log is folded into a new snapshot when it is longer than this.
-const LOG_LIMIT: u64 = 16 * 1024 * 1024;
-
 /// Ended operations that are remembered; the oldest are forgotten when a snapshot is written.
 const OPERATIONS_KEPT: usize = 5_000;
 
@@ -241,11 +238,9 @@ impl World {
         while self.undo.len() > mark
             && let Some((key, old)) = self.undo.pop()
         {
-            if let Some(new) = self.entries.remove(&key) {
-                self.index.remove(&new);
-            }
+            let new = self.entries.remove(&key);
+            self.index.change(new.as_ref(), old.as_ref());
             if let Some(entry) = old {
-                self.index.add(&entry);
                 self.entries.insert(key, entry);
             }
         }
@@ -289,9 +284,10 @@ impl World {
 
     /// Writes a snapshot if the log has grown long, or in any case.
     pub(crate) fn compact(&mut self, always: bool) -> io::Result<()> {
-        let due = self.journal.as_ref().is_some_and(|journal| {
-            journal.length() > LOG_LIMIT || (always && journal.length() > 0)
-        });
+        let due = self
+            .journal
+            .as_ref()
+            .is_some_and(|journal| journal.is_long() || (always && journal.length() > 0));
         if !due {
             return Ok(());
         }
@@ -337,23 +333,16 @@ impl World {
     /// Puts an entry in the place of the one with the same key.
     pub(crate) fn put(&mut self, entry: Entry) {
         let key = entry.key();
-        self.index_out(&key);
-        self.index.add(&entry);
+        self.index.change(self.entries.get(&key), Some(&entry));
         let old = self.entries.insert(key.clone(), entry);
         self.undo.push((key, old));
     }
 
     /// Removes an entry.
     pub(crate) fn remove(&mut self, key: &str) {
-        self.index_out(key);
         if let Some(old) = self.entries.remove(key) {
+            self.index.change(Some(&old), None);
             self.undo.push((key.to_owned(), Some(old)));
-        }
-    }
-
-    fn index_out(&mut self, key: &str) {
-        if let Some(old) = self.entries.get(key) {
-            self.index.remove(old);
         }
     }
 
@@ -405,6 +394,16 @@ impl World {
     #[cfg(test)]
     pub(crate) fn entries(&self) -> &BTreeMap<String, Entry> {
         &self.entries
+    }
+
+    /// Look-ups derived afresh from the entries.
+    #[cfg(test)]
+    pub(crate) fn index_and_afresh(&self) -> (&Index, Index) {
+        let mut afresh = Index::default();
+        for entry in self.entries.values() {
+            afresh.change(None, Some(entry));
+        }
+        (&self.index, afresh)
     }
 
     /// Writes to another log from now on.

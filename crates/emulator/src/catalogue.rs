@@ -17,6 +17,11 @@ fn catalog() -> &'static Catalog {
     Catalog::embedded()
 }
 
+/// The names of all sizes.
+pub(crate) fn size_names() -> impl Iterator<Item = &'static str> {
+    catalog().sizes().iter().map(|size| size.name.as_str())
+}
+
 /// All regions.
 pub(crate) fn regions() -> &'static [RegionRow] {
     catalog().regions()

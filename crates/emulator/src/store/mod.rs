@@ -14,6 +14,8 @@ pub(crate) mod journal;
 
 pub(crate) mod folder;
 
+pub(crate) mod history;
+
 pub(crate) mod world;
 
 mod lookup;

@@ -263,6 +263,7 @@ fn operation(ends: Instant) -> Entry {
         old_size: None,
         output: None,
         instances: Vec::new(),
+        unplaced: Vec::new(),
     }))
 }
 

@@ -10,8 +10,9 @@ use model::ids::ArmId;
 use serde_json::Value;
 
 use super::{
-    entry::{Entry, Facts, Resource, State, Subscription},
+    entry::{Entry, Facts, Operation, Resource, State, Subscription},
     folder::{Folder, Found, OpenError},
+    history::History,
     index::Index,
     journal::{self, Journal, Record},
 };
@@ -44,6 +45,8 @@ pub struct World {
     now: Instant,
     /// What running deployments need and the folder must not have, by key.
     secrets: BTreeMap<String, Value>,
+    /// What it was, for answers that are behind.
+    pub(super) history: History,
 }
 
 /// What opening a folder led to.
@@ -68,6 +71,7 @@ impl World {
             minted: 0,
             now: Instant::default(),
             secrets: BTreeMap::new(),
+            history: History::default(),
         };
         world.found(seed);
         world.undo.clear();
@@ -201,7 +205,11 @@ impl World {
             self.roll_back();
             return Err(error);
         }
-        self.undo.clear();
+        let undo = std::mem::take(&mut self.undo);
+        if !undo.is_empty() {
+            let oldest = self.horizon();
+            self.history.add(self.record, (now, oldest), undo);
+        }
         Ok(outcome)
     }
 
@@ -265,6 +273,34 @@ impl World {
         let outcome = act(self);
         self.roll_back_to(mark);
         outcome
+    }
+
+    /// How much was changed so far in this transaction.
+    pub(crate) fn mark(&self) -> usize {
+        self.undo.len()
+    }
+
+    /// What stood under the keys that were changed since so many changes had been made.
+    pub(crate) fn before(&self, mark: usize) -> BTreeMap<&str, Option<&Entry>> {
+        let mut before = BTreeMap::new();
+        for (key, old) in self.undo.iter().skip(mark) {
+            before.entry(key.as_str()).or_insert(old.as_ref());
+        }
+        before
+    }
+
+    /// The operations that began or changed since so many changes had been made.
+    pub(crate) fn begun(&self, mark: usize) -> Vec<&Operation> {
+        let mut keys: Vec<&str> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (key, _) in self.undo.iter().skip(mark) {
+            if key.starts_with("operation ") && seen.insert(key) {
+                keys.push(key);
+            }
+        }
+        keys.into_iter()
+            .filter_map(|key| self.entries.get(key)?.as_operation())
+            .collect()
     }
 
     /// Keeps a value in memory alone: it ends with the process.

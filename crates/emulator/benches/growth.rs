@@ -13,7 +13,7 @@ use tensorform_emulator::SUBSCRIPTION;
 
 use self::client::{Client, in_group, lay_ground, machine, start, world};
 
-/// Each is twice the one before.
+/// Each is twice the one before. Others can be given: `… --bench growth -- 8000`.
 const COUNTS: [usize; 4] = [500, 1_000, 2_000, 4_000];
 
 fn compute(rest: &str) -> String {
@@ -128,20 +128,26 @@ async fn live(count: usize) -> Times {
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    let mut before: Option<Times> = None;
-    for count in COUNTS {
+    let mut counts: Vec<usize> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
+    if counts.is_empty() {
+        counts.extend(COUNTS);
+    }
+    let mut before: Option<(usize, Times)> = None;
+    for count in counts {
         let times = runtime.block_on(live(count));
         println!("{count} VMs");
         for (at, (name, took)) in times.0.iter().enumerate() {
-            let was = before.as_ref().and_then(|times| times.0.get(at));
-            let ratio = was.map_or(String::new(), |(_, was)| {
-                format!(
-                    ", {:.1} times as long as half of them",
-                    took.as_secs_f64() / was.as_secs_f64()
-                )
+            let was = before
+                .as_ref()
+                .and_then(|(count, times)| Some((count, times.0.get(at)?)));
+            let ratio = was.map_or(String::new(), |(count, (_, was))| {
+                let ratio = took.as_secs_f64() / was.as_secs_f64();
+                format!(", {ratio:.1} times as long as {count}")
             });
             println!("  {name}: {:.2} s{ratio}", took.as_secs_f64());
         }
-        before = Some(times);
+        before = Some((count, times));
     }
 }

@@ -1,4 +1,5 @@
-//! How fast the sandbox is with a thousand VMs, and with ten thousand instances of scale sets: `cargo bench -p tensorform-emulator`.
+//! What a thousand VMs cost the sandbox, single ones and those of a Flexible scale set, and ten
+//! thousand instances of Uniform ones: `cargo bench -p tensorform-emulator --bench sandbox`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -199,13 +200,72 @@ async fn run(folder: &Path) {
     sandbox.stop().await.expect("a clean stop");
 }
 
+/// A Flexible set of a thousand VMs.
+async fn run_flexible(folder: &Path) {
+    let (sandbox, mut client) = start(folder).await;
+    let network = in_group(
+        "/providers/Microsoft.Network/virtualNetworks/net",
+        "2024-03-01",
+    );
+    lay_ground(&mut client, &network).await;
+    println!("before: {}", memory());
+    let mut body = scale_set(MACHINES);
+    let profile = body.pointer("/properties/virtualMachineProfile").cloned();
+    if let Some(members) = body.as_object_mut() {
+        let properties = json!({
+            "orchestrationMode": "Flexible",
+            "platformFaultDomainCount": 1,
+            "virtualMachineProfile": profile,
+        });
+        members.insert("properties".to_owned(), properties);
+    }
+    let set = set_path(0, "");
+    let begun = Instant::now();
+    client.send("PUT", &set, Some(body)).await;
+    println!("a set of {MACHINES} VMs accepted: {:?}", begun.elapsed());
+    let ready = Some(json!("Succeeded"));
+    while client
+        .send("GET", &set, None)
+        .await
+        .pointer("/properties/provisioningState")
+        .cloned()
+        != ready
+    {}
+    println!("all of them there: {:?}", begun.elapsed());
+    println!("with {MACHINES} VMs: {}", memory());
+    for (name, path) in [
+        ("a page of instances", set_path(0, "/virtualMachines")),
+        ("the view of the set", set_path(0, "/instanceView")),
+        ("the set", set),
+    ] {
+        measure(&mut client, name, &path).await;
+    }
+    let begun = Instant::now();
+    client.send("POST", &set_path(0, "/deallocate"), None).await;
+    println!("all deallocated: {:?}", begun.elapsed());
+    sandbox.stop().await.expect("a clean stop");
+}
+
+/// Each in a process of its own, which shows what it takes.
+const PARTS: [&str; 3] = ["single", "flexible", "uniform"];
+
 fn main() {
+    let asked = std::env::args().find(|arg| PARTS.contains(&arg.as_str()));
+    let Some(part) = asked else {
+        let this = std::env::current_exe().expect("a program");
+        for part in PARTS {
+            println!("\n{part}");
+            let ran = std::process::Command::new(&this).arg(part).status();
+            assert!(ran.expect("a process").success(), "{part}");
+        }
+        return;
+    };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
-    // Sets come first, so that what they take is told from what is left of VMs.
-    runtime.block_on(run_sets(folder.path()));
-    reopen(folder.path());
-    let folder = tempfile::tempdir().expect("a folder");
-    runtime.block_on(run(folder.path()));
+    match part.as_str() {
+        "uniform" => runtime.block_on(run_sets(folder.path())),
+        "flexible" => runtime.block_on(run_flexible(folder.path())),
+        _ => runtime.block_on(run(folder.path())),
+    }
     reopen(folder.path());
 }

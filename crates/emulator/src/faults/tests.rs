@@ -147,8 +147,8 @@ fn mistakes_are_refused_with_their_place_and_the_nearest_name() {
 /// What is refused of rules about hardware, the past, tags, evictions and quota: the whole text.
 const REFUSALS: &[(&str, &str)] = &[
     (
-        "then: {fail_allocation: {code: AllocationFaild}}",
-        "1:43: expected one of `SkuNotAvailable`, `AllocationFailed`, `ZonalAllocationFailed`, `OverconstrainedAllocationRequest`, `OverconstrainedZonalAllocationRequest`, found `AllocationFaild` (did you mean `AllocationFailed`?)",
+        "then: {fail_allocation: {code: AllocationFailure}}",
+        "1:43: expected one of `SkuNotAvailable`, `AllocationFailed`, `ZonalAllocationFailed`, `OverconstrainedAllocationRequest`, `OverconstrainedZonalAllocationRequest`, found `AllocationFailure` (did you mean `AllocationFailed`?)",
     ),
     (
         "then: {fail_allocation: {available: many}}",

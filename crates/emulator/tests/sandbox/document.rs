@@ -154,3 +154,31 @@ async fn the_first_request_of_the_page_is_answered() {
     assert_eq!(reply.text("/value/0/subscriptionId"), SUBSCRIPTION);
     assert!(PAGE.contains(&format!("has the subscription `{SUBSCRIPTION}`")));
 }
+
+/// The commands of the page have the flags that the reference of commands has, which a test keeps
+/// fresh.
+#[test]
+fn flags_on_the_page_are_flags_of_the_command() {
+    const COMMANDS: &str = include_str!("../../../../docs/cli.md");
+    let mut flags = 0;
+    for block in blocks() {
+        let own = block
+            .text
+            .lines()
+            .filter(|line| line.starts_with("tensorform "));
+        for word in own.flat_map(str::split_whitespace) {
+            let Some(name) = word.strip_prefix("--") else {
+                continue;
+            };
+            let flag = format!("--{}", name.split('=').next().unwrap_or_default());
+            let known = [
+                format!("`{flag} "),
+                format!("`{flag}`"),
+                format!("`{flag}["),
+            ];
+            assert!(known.iter().any(|known| COMMANDS.contains(known)), "{flag}");
+            flags += 1;
+        }
+    }
+    assert_eq!(flags, 7, "commands were added or lost");
+}

@@ -246,3 +246,29 @@ fn refusals_of_what_a_rule_does_are_whole() {
         assert_eq!(error, format!("f:{refusal}"), "{text}");
     }
 }
+
+/// The examples of the documentation with one character less, or another one, here and there.
+#[test]
+fn no_slip_of_the_pen_breaks_the_reader() {
+    const PAGE: &str = include_str!("../../../../docs/sandbox.md");
+    let examples = PAGE.split("```yaml\n").skip(1);
+    let mut refused = 0;
+    for example in examples.filter_map(|rest| rest.split("\n```").next()) {
+        let letters: Vec<char> = example.chars().collect();
+        for at in (0..letters.len()).step_by(23) {
+            for slip in ["", ":"] {
+                let before: String = letters.iter().take(at).collect();
+                let after: String = letters.iter().skip(at + 1).collect();
+                let Err(error) = Faults::parse(&format!("{before}{slip}{after}"), "f") else {
+                    continue;
+                };
+                refused += 1;
+                assert!(!error.problems.is_empty());
+                for problem in &error.problems {
+                    assert!(problem.line > 0 && problem.column > 0, "{error}");
+                }
+            }
+        }
+    }
+    assert!(refused > 20, "{refused}");
+}

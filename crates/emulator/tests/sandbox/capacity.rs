@@ -294,3 +294,40 @@ GET vm/z2 → 200 power=deallocated",
     )
     .await;
 }
+
+#[tokio::test]
+async fn instances_that_get_another_size_need_hardware_for_it() {
+    hold(
+        "rules: [{match: {size: '*_D8s_*'}, then: {fail_allocation: {available: 1}}}]",
+        "PUT vmss/u capacity=2 → 201
+wait 50
+PATCH vmss/u sku=Standard_D8s_v5 → 200
+wait 50
+GET vmss/u/instances → 200 count=2 failed=0
+POST vmss/u/manualupgrade → 202
+wait 50
+GET operation → 200 code=AllocationFailed
+GET vmss/u/instances → 200 count=2 failed=1
+GET vmss/u/0 → 200 state=Succeeded power=running
+GET vmss/u/1 → 200 state=Failed",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn evicted_instances_stay_where_the_policy_says_so() {
+    hold(
+        "rules: [{at: '2026-08-01T00:10:00Z', then: {evict: {name: u_1}}}]",
+        "PUT vmss/u capacity=2 priority=Spot eviction=Deallocate → 201
+wait 500
+GET vmss/u/1 → 200 power=running
+wait 100
+GET vmss/u/0 → 200 power=running
+GET vmss/u/1 → 200 state=Succeeded power=deallocated
+GET vmss/u → 200 capacity=2
+POST vmss/u/start → 202
+wait 50
+GET vmss/u/1 → 200 state=Succeeded power=running",
+    )
+    .await;
+}

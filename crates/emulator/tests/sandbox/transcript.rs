@@ -93,6 +93,9 @@ fn tags(given: &[(&str, &str)]) -> Value {
 
 /// The body of a PATCH: sizes, numbers of instances, tags.
 fn changes(given: &[(&str, &str)]) -> Value {
+    if let Some(size) = value(given, "sku") {
+        return json!({"sku": {"name": size}});
+    }
     if let Some(size) = value(given, "size") {
         return json!({"properties": {"hardwareProfile": {"vmSize": size}}});
     }
@@ -200,6 +203,10 @@ impl Talk {
             ("vmss", Some(name), Some("instances")) => {
                 compute(&format!("virtualMachineScaleSets/{name}/virtualMachines"))
             }
+            ("vmss", Some(name), Some(id)) if id.parse::<u64>().is_ok() => {
+                let path = format!("virtualMachineScaleSets/{name}/virtualMachines/{id}");
+                format!("{}&$expand=instanceView", compute(&path))
+            }
             ("vmss", Some(name), Some(action)) => {
                 compute(&format!("virtualMachineScaleSets/{name}/{action}"))
             }
@@ -218,6 +225,9 @@ impl Talk {
         }
         match (line.method, kind) {
             ("PATCH", _) => Some(changes(&line.given)),
+            ("POST", "vmss") if line.target.ends_with("/manualupgrade") => {
+                Some(json!({"instanceIds": ["*"]}))
+            }
             ("PUT", "vm") => Some(self.machine(&line.given)),
             ("PUT", "vmss") => Some(self.scale_set(&line.given)),
             ("PUT", "disk") => Some(json!({

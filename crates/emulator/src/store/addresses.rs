@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     net::Ipv4Addr,
+    sync::Arc,
 };
 
 use serde_json::Value;
@@ -11,10 +12,10 @@ use super::entry::Resource;
 use crate::json::{items, text};
 
 /// The addresses that a resource has, each with the lower-case id of its subnet.
-pub(crate) fn of(resource: &Resource) -> Vec<(String, u32)> {
+pub(crate) fn of(resource: &Resource) -> Vec<(Arc<str>, u32)> {
     let own = items(&resource.body, "/properties/ipConfigurations");
     let fronts = items(&resource.body, "/properties/frontendIPConfigurations");
-    let mut found: Vec<(String, u32)> = own
+    let mut found: Vec<(Arc<str>, u32)> = own
         .iter()
         .chain(fronts)
         .filter_map(|configuration| {
@@ -27,7 +28,7 @@ pub(crate) fn of(resource: &Resource) -> Vec<(String, u32)> {
         return found;
     };
     // Instances have one address for each IP configuration of their model, in their order.
-    let subnets: BTreeMap<u64, Vec<String>> = set
+    let subnets: BTreeMap<u64, Vec<Arc<str>>> = set
         .models
         .iter()
         .map(|(number, model)| (*number, subnets(&model.profile)))
@@ -39,16 +40,16 @@ pub(crate) fn of(resource: &Resource) -> Vec<(String, u32)> {
     found
 }
 
-fn subnet(configuration: &Value) -> Option<String> {
-    text(configuration, "/properties/subnet/id").map(str::to_lowercase)
+fn subnet(configuration: &Value) -> Option<Arc<str>> {
+    text(configuration, "/properties/subnet/id").map(|id| id.to_lowercase().into())
 }
 
 /// The subnets of a profile's IP configurations, in their order.
-fn subnets(profile: &Value) -> Vec<String> {
+fn subnets(profile: &Value) -> Vec<Arc<str>> {
     items(profile, "/networkProfile/networkInterfaceConfigurations")
         .iter()
         .flat_map(|interface| items(interface, "/properties/ipConfigurations"))
-        .map(|configuration| subnet(configuration).unwrap_or_default())
+        .map(|configuration| subnet(configuration).unwrap_or_else(|| "".into()))
         .collect()
 }
 

@@ -41,7 +41,10 @@ impl Index {
                 self.give_back(&subnet, address);
             }
             for (subnet, address) in has {
-                self.addresses.entry(subnet).or_default().add(address);
+                self.addresses
+                    .entry(subnet.to_string())
+                    .or_default()
+                    .add(address);
             }
         }
         if let Some(old) = old {

@@ -134,6 +134,32 @@ async fn the_sandboxs_own_paths_do_what_the_table_says() {
     );
 }
 
+/// The command that gives other rules to a sandbox, with each example of a faults file.
+#[tokio::test]
+async fn rules_are_given_while_the_sandbox_runs() {
+    let rig = Rig::new().await;
+    let blocks = blocks();
+    let curl = blocks
+        .iter()
+        .find(|block| block.text.contains("@faults.yaml"));
+    let words: Vec<&str> = curl.expect("the example").text.split(' ').collect();
+    let ["curl", "-X", method, "--data-binary", "@faults.yaml", url] = words.as_slice() else {
+        panic!("expected a request with a file: {words:?}");
+    };
+    let path = url.strip_prefix("http://127.0.0.1:PORT").expect("a URL");
+    for (faults, told) in examples() {
+        let reply = rig.try_send(method, path, &[], Some(faults.text)).await;
+        let reply = reply.expect("an answer");
+        let Some(place) = told.text.strip_prefix("faults.yaml:") else {
+            reply.expect(204);
+            continue;
+        };
+        let message = reply.expect(400);
+        let message = message.text("/error/message");
+        assert_eq!(message, format!("faults:{place}"));
+    }
+}
+
 /// The example of a client that has nothing but HTTP.
 #[tokio::test]
 async fn the_first_request_of_the_page_is_answered() {

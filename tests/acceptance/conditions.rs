@@ -75,3 +75,25 @@ fn hardware_that_is_missing_for_a_while_is_told_and_found_again() {
     server.calm();
     place.converge(&server, "hardware is back");
 }
+
+#[test]
+fn spot_machines_that_are_taken_back_are_made_again() {
+    let spec = two_pools("duo").replace("  serve:\n", "  serve:\n    priority: spot\n");
+    let (place, server) = stage(&spec);
+    server.set_faults(&one(
+        &json!({"match": {"priority": "spot", "count": 1}, "then": "fail_allocation"}),
+    ));
+    let ran = place.sandbox(&["apply", "--yes"]).exits(3, "no spot");
+    assert!(ran.stderr.contains("SkuNotAvailable"), "{}", ran.stderr);
+    place.converge(&server, "spot is back");
+    server.set_faults(&one(
+        &json!({"at": 0, "then": {"evict": {"name": "duo-*"}}}),
+    ));
+    let plan = place
+        .sandbox(&["plan", "-o", "json"])
+        .exits(0, "evicted")
+        .json();
+    assert_eq!(plan["counts"]["create"], 1, "{}", plan["counts"]);
+    place.converge(&server, "made again");
+    assert_eq!(server.fired(), 1);
+}

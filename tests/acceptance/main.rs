@@ -23,6 +23,8 @@ mod kill;
 
 mod faults;
 
+mod conditions;
+
 mod sweep;
 
 mod leftover;

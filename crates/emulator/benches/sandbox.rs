@@ -1,108 +1,22 @@
-//! How fast the sandbox is with a thousand VMs, and with ten thousand instances of scale sets: `cargo bench -p tensorform-emulator`.
+//! What a thousand VMs cost the sandbox, single ones and those of a Flexible scale set, and ten
+//! thousand instances of Uniform ones: `cargo bench -p tensorform-emulator --bench sandbox`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+mod client;
 
 use std::{
     path::Path,
     time::{Duration, Instant},
 };
 
-use http_body_util::{BodyExt as _, Full};
-use hyper::{Request, body::Bytes, client::conn::http1::SendRequest};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tensorform_emulator::{Clock, Opened, Options, SUBSCRIPTION, Sandbox, Speed, World};
-use tokio::net::TcpStream;
+use tensorform_emulator::SUBSCRIPTION;
+
+use self::client::{Client, in_group, lay_ground, machine, start, world};
 
 const MACHINES: usize = 1_000;
 const READS: usize = 200;
-
-/// A client with one connection.
-struct Client {
-    sender: SendRequest<Full<Bytes>>,
-    host: String,
-}
-
-impl Client {
-    async fn connect(endpoint: &str) -> Self {
-        let host = endpoint.trim_start_matches("http://").to_owned();
-        let stream = TcpStream::connect(&host).await.expect("a connection");
-        stream.set_nodelay(true).expect("a socket option");
-        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .expect("a handshake");
-        tokio::spawn(connection);
-        Self { sender, host }
-    }
-
-    async fn send(&mut self, method: &str, path: &str, body: Option<Value>) -> Value {
-        let body = body.map(|body| body.to_string()).unwrap_or_default();
-        let request = Request::builder()
-            .method(method)
-            .uri(path)
-            .header("host", &self.host)
-            .header("authorization", "Bearer t")
-            .body(Full::new(Bytes::from(body)))
-            .expect("a request");
-        self.sender.ready().await.expect("a connection");
-        let response = self.sender.send_request(request).await.expect("an answer");
-        let status = response.status().as_u16();
-        let bytes = response.into_body().collect().await.expect("a body");
-        let bytes = bytes.to_bytes();
-        assert!(status < 400, "{status} {}", String::from_utf8_lossy(&bytes));
-        serde_json::from_slice(&bytes).unwrap_or(Value::Null)
-    }
-}
-
-fn in_group(rest: &str, version: &str) -> String {
-    format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/rg{rest}?api-version={version}")
-}
-
-fn machine() -> Value {
-    let subnet = in_group(
-        "/providers/Microsoft.Network/virtualNetworks/net/subnets/one",
-        "",
-    );
-    let subnet = subnet.split('?').next().unwrap_or_default();
-    json!({
-        "location": "eastus",
-        "tags": {"cluster": "bench"},
-        "properties": {
-            "hardwareProfile": {"vmSize": "Standard_D2s_v5"},
-            "storageProfile": {
-                "imageReference": {
-                    "publisher": "microsoft-dsvm", "offer": "ubuntu-hpc", "sku": "2204", "version": "latest",
-                },
-                "osDisk": {"createOption": "FromImage", "deleteOption": "Delete"},
-            },
-            "osProfile": {"adminUsername": "azureuser", "adminPassword": "Pass-word-1"},
-            "networkProfile": {"networkApiVersion": "2020-11-01", "networkInterfaceConfigurations": [{
-                "name": "nic",
-                "properties": {"primary": true, "deleteOption": "Delete", "ipConfigurations": [{
-                    "name": "ip", "properties": {"subnet": {"id": subnet}},
-                }]},
-            }]},
-        },
-    })
-}
-
-fn world(folder: &Path) -> World {
-    match World::open(folder).expect("a folder") {
-        Opened::Serve(world) => *world,
-        Opened::Connect(url) => panic!("served at {url}"),
-    }
-}
-
-async fn start(folder: &Path) -> (Sandbox, Client) {
-    let speed = Speed::new(1_000.0).expect("a speed");
-    let options = Options {
-        throttling: false,
-        ..Options::new(world(folder), Clock::real(speed))
-    };
-    let sandbox = Sandbox::start(options).await.expect("a sandbox");
-    let client = Client::connect(sandbox.endpoint()).await;
-    (sandbox, client)
-}
 
 /// Sends the same request often and prints the median and the slowest.
 async fn measure(client: &mut Client, name: &str, path: &str) {
@@ -128,31 +42,10 @@ fn memory() -> String {
     line.unwrap_or("VmRSS: not known here").to_owned()
 }
 
-/// Makes a group and a network in it, and waits until the network is ready.
-async fn lay_ground(client: &mut Client, network: &str) {
-    let group = in_group("", "2021-04-01");
-    client
-        .send("PUT", &group, Some(json!({"location": "eastus"})))
-        .await;
-    let body = json!({"location": "eastus", "properties": {
-        "addressSpace": {"addressPrefixes": ["10.0.0.0/8"]},
-        "subnets": [{"name": "one", "properties": {"addressPrefix": "10.0.0.0/16"}}],
-    }});
-    client.send("PUT", network, Some(body)).await;
-    // It takes 3 ms at this speed.
-    let ready = Some(json!("Succeeded"));
-    while client
-        .send("GET", network, None)
-        .await
-        .pointer("/properties/provisioningState")
-        .cloned()
-        != ready
-    {}
-}
-
 /// Sets of a thousand instances each.
 const SETS: usize = 10;
 
+/// A Uniform set of VMs like those.
 fn scale_set(capacity: usize) -> Value {
     let mut body = machine();
     let profile = body.get("properties").cloned().unwrap_or_default();
@@ -307,13 +200,72 @@ async fn run(folder: &Path) {
     sandbox.stop().await.expect("a clean stop");
 }
 
+/// A Flexible set of a thousand VMs.
+async fn run_flexible(folder: &Path) {
+    let (sandbox, mut client) = start(folder).await;
+    let network = in_group(
+        "/providers/Microsoft.Network/virtualNetworks/net",
+        "2024-03-01",
+    );
+    lay_ground(&mut client, &network).await;
+    println!("before: {}", memory());
+    let mut body = scale_set(MACHINES);
+    let profile = body.pointer("/properties/virtualMachineProfile").cloned();
+    if let Some(members) = body.as_object_mut() {
+        let properties = json!({
+            "orchestrationMode": "Flexible",
+            "platformFaultDomainCount": 1,
+            "virtualMachineProfile": profile,
+        });
+        members.insert("properties".to_owned(), properties);
+    }
+    let set = set_path(0, "");
+    let begun = Instant::now();
+    client.send("PUT", &set, Some(body)).await;
+    println!("a set of {MACHINES} VMs accepted: {:?}", begun.elapsed());
+    let ready = Some(json!("Succeeded"));
+    while client
+        .send("GET", &set, None)
+        .await
+        .pointer("/properties/provisioningState")
+        .cloned()
+        != ready
+    {}
+    println!("all of them there: {:?}", begun.elapsed());
+    println!("with {MACHINES} VMs: {}", memory());
+    for (name, path) in [
+        ("a page of instances", set_path(0, "/virtualMachines")),
+        ("the view of the set", set_path(0, "/instanceView")),
+        ("the set", set),
+    ] {
+        measure(&mut client, name, &path).await;
+    }
+    let begun = Instant::now();
+    client.send("POST", &set_path(0, "/deallocate"), None).await;
+    println!("all deallocated: {:?}", begun.elapsed());
+    sandbox.stop().await.expect("a clean stop");
+}
+
+/// Each in a process of its own, which shows what it takes.
+const PARTS: [&str; 3] = ["single", "flexible", "uniform"];
+
 fn main() {
+    let asked = std::env::args().find(|arg| PARTS.contains(&arg.as_str()));
+    let Some(part) = asked else {
+        let this = std::env::current_exe().expect("a program");
+        for part in PARTS {
+            println!("\n{part}");
+            let ran = std::process::Command::new(&this).arg(part).status();
+            assert!(ran.expect("a process").success(), "{part}");
+        }
+        return;
+    };
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
-    // Sets come first, so that what they take is told from what is left of VMs.
-    runtime.block_on(run_sets(folder.path()));
-    reopen(folder.path());
-    let folder = tempfile::tempdir().expect("a folder");
-    runtime.block_on(run(folder.path()));
+    match part.as_str() {
+        "uniform" => runtime.block_on(run_sets(folder.path())),
+        "flexible" => runtime.block_on(run_flexible(folder.path())),
+        _ => runtime.block_on(run(folder.path())),
+    }
     reopen(folder.path());
 }

@@ -167,6 +167,11 @@ BODIES = {
         (NETWORK + "loadBalancer.json", "BackendAddressPool"),
         None,
     ),
+    "Microsoft.Network/loadBalancers/inboundNatRules": (
+        "2024-03-01",
+        (NETWORK + "loadBalancer.json", "InboundNatRule"),
+        None,
+    ),
     "Microsoft.Network/bastionHosts": (
         "2024-03-01",
         (NETWORK + "bastionHost.json", "BastionHost"),

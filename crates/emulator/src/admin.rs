@@ -49,15 +49,11 @@ fn routed(service: &Service, incoming: &Incoming) -> Result<Answer, ArmError> {
         (Method::Put | Method::Post, ["faults"]) => {
             let faults = Faults::parse(&incoming.text(), "faults")
                 .map_err(|error| ArmError::new(400, "InvalidFaults", error.to_string()))?;
-            if incoming.method == Method::Put {
-                state.faults = faults;
-            } else {
-                state.faults.extend(faults);
-            }
+            service.give(&mut state, faults, incoming.method == Method::Post);
             Ok(Answer::empty(204))
         }
         (Method::Delete, ["faults"]) => {
-            state.faults = Faults::none();
+            service.give(&mut state, Faults::none(), false);
             Ok(Answer::empty(204))
         }
         (Method::Post, ["clock", "advance"]) => move_on(service, &mut state, incoming),

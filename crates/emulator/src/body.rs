@@ -161,9 +161,10 @@ pub(crate) fn checked(check: Check<'_>) -> Result<Value, ArmError> {
 }
 
 /// Members that recorded answers show and the schema does not have, by their objects. A client
-/// that sends back what it read sends them too.
-const SHOWN_BEYOND: [(&str, &str); 6] = [
+/// that sends back what it read sends them too. The Azure CLI sends a location with a NAT rule.
+const SHOWN_BEYOND: [(&str, &str); 7] = [
     ("AddressSpace", "ipamPoolPrefixAllocations"),
+    ("InboundNatRule", "location"),
     ("NatGatewaySku", "tier"),
     ("NetworkInterface", "kind"),
     ("NetworkInterfacePropertiesFormat", "allowPort25Out"),

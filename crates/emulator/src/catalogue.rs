@@ -3,6 +3,8 @@
 //! This is the only module that knows the catalogue's tables. Where a table has no value, the
 //! sandbox leaves the matching check out; what it makes up instead is said here.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 use model::{
     catalog::{
         Architecture, Catalog, Commitment, ImageOs, ImageRow, ItemPrice, Offer, RegionOffers,
@@ -15,6 +17,11 @@ use crate::store::entry::Image;
 
 fn catalog() -> &'static Catalog {
     Catalog::embedded()
+}
+
+/// The names of all sizes.
+pub(crate) fn size_names() -> impl Iterator<Item = &'static str> {
+    catalog().sizes().iter().map(|size| size.name.as_str())
 }
 
 /// All regions.
@@ -49,15 +56,25 @@ pub(crate) fn offer(region: &str, size: &str) -> Option<&'static Offer> {
 }
 
 /// All zones that any size of a region has.
-pub(crate) fn zones(region: &str) -> Vec<String> {
-    let mut zones: Vec<String> = offers(region)
-        .into_iter()
-        .flat_map(RegionOffers::iter)
-        .flat_map(|offer| offer.zones.iter().cloned())
-        .collect();
-    zones.sort();
-    zones.dedup();
-    zones
+pub(crate) fn zones(region: &str) -> &'static [String] {
+    // Every new VM asks, and a region has a thousand sizes.
+    static ZONES: LazyLock<BTreeMap<&str, Vec<String>>> = LazyLock::new(|| {
+        let of_region = |row: &'static RegionRow| {
+            let name = row.name.as_str();
+            let mut zones: Vec<String> = offers(name)
+                .into_iter()
+                .flat_map(RegionOffers::iter)
+                .flat_map(|offer| offer.zones.iter().cloned())
+                .collect();
+            zones.sort();
+            zones.dedup();
+            (name, zones)
+        };
+        regions().iter().map(of_region).collect()
+    });
+    let name = self::region(region).map(|row| row.name.as_str());
+    name.and_then(|name| ZONES.get(name))
+        .map_or(&[], Vec::as_slice)
 }
 
 /// The prices of a size in a region.

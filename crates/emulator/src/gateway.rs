@@ -113,7 +113,8 @@ pub(crate) fn examine(world: &World, call: &Call<'_>) -> Result<Option<&'static 
     Ok(row)
 }
 
-fn token(incoming: &Incoming) -> Result<&str, ArmError> {
+/// The bearer token of a request.
+pub(crate) fn token(incoming: &Incoming) -> Result<&str, ArmError> {
     let given = incoming.header("authorization").unwrap_or_default();
     let (scheme, token) = given.split_once(' ').unwrap_or((given, ""));
     if scheme.eq_ignore_ascii_case("bearer") && !token.trim().is_empty() {

@@ -52,6 +52,7 @@ pub(crate) fn begin(world: &mut World, call: &Call<'_>, plan: &Plan<'_>) -> Oper
         old_size: None,
         output: None,
         instances: Vec::new(),
+        unplaced: Vec::new(),
     };
     world.put(Entry::Operation(Box::new(operation.clone())));
     operation

@@ -127,6 +127,8 @@ impl Sandbox {
             quirks,
             pages,
         };
+        faults.start(now, setup.speed);
+        world.remember(faults.memory());
         advance(&mut world, &mut faults, &setup, now)
             .and_then(|()| world.adopt_speed(now, clock.speed()))
             .map_err(SandboxError::World)?;
@@ -179,7 +181,7 @@ impl Sandbox {
 
     /// Replaces the fault rules; their counts start over.
     pub fn set_faults(&self, faults: Faults) {
-        self.service.state().faults = faults;
+        self.service.set_faults(faults);
     }
 
     /// Moves a manual clock on; answers whether it is one.

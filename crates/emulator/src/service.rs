@@ -15,16 +15,13 @@ use crate::{
     clock::Clock,
     error::ArmError,
     exchange::Recording,
-    faults::{Action, Faults, Subject},
+    faults::{Decision, Fate, Faults, Request, Subject, allocation, effects, tags},
     gateway::{self, Desk, Headers},
     http::{Answer, Incoming},
     identity, prices,
     record::{Description, RequestKind, RequestLog, RequestRecord, describe},
     routes::{self, deployments},
-    store::{
-        entry::{Failure, Work},
-        world::World,
-    },
+    store::{entry::Work, world::World},
     throttle::Limits,
     work,
 };
@@ -104,39 +101,79 @@ impl Service {
         if description.kind == RequestKind::Admin {
             return Reaction::Answer(admin::answer(self, &incoming));
         }
-        let decided = self.state().faults.decide(Subject {
-            method: incoming.method,
-            kind: &description.resource_type,
-            path: &incoming.path,
-            name: &description.name,
-        });
-        let (rule, action) = decided.unzip();
-        let unanswered = match &action {
-            Some(Action::Hang) => {
+        let mut decision = self.decide(&incoming, &description);
+        let unanswered = match &decision.fate {
+            Some(Fate::Hang) => {
                 self.until_stopped().await;
                 true
             }
-            Some(Action::Slow { seconds }) => !self.pause(*seconds).await,
-            Some(Action::DropBefore) => true,
-            Some(
-                Action::FailAtBegin { .. }
-                | Action::FailInOperation(_)
-                | Action::Throttle { .. }
-                | Action::DropAfterAcceptance,
-            )
-            | None => false,
+            Some(Fate::Slow { seconds }) => !self.pause(*seconds).await,
+            Some(fate) => *fate == Fate::DropBefore,
+            None => false,
         };
         if unanswered {
-            self.log(&incoming, &description, None, rule);
+            self.log(&incoming, &description, None, &decision);
             return Reaction::Drop;
         }
-        let answer = self.answer(&incoming, &description, action.as_ref());
-        if action == Some(Action::DropAfterAcceptance) {
-            self.log(&incoming, &description, None, rule);
+        let answer = self.answer(&incoming, &description, &mut decision);
+        if decision.fate == Some(Fate::DropAfterAcceptance) {
+            self.log(&incoming, &description, None, &decision);
             return Reaction::Drop;
         }
-        self.log(&incoming, &description, Some(answer.status), rule);
+        self.log(&incoming, &description, Some(answer.status), &decision);
         Reaction::Answer(answer)
+    }
+
+    /// Gives the sandbox other rules, or more of them.
+    pub(crate) fn give(&self, state: &mut State, faults: Faults, more: bool) {
+        let mut faults = faults;
+        faults.start(self.clock.now(), self.setup.speed);
+        if more {
+            state.faults.extend(faults);
+        } else {
+            state.faults = faults;
+        }
+        state.world.remember(state.faults.memory());
+    }
+
+    /// Replaces the rules.
+    pub(crate) fn set_faults(&self, faults: Faults) {
+        self.give(&mut self.state(), faults, false);
+    }
+
+    /// Lets the rules decide on a request.
+    fn decide(&self, incoming: &Incoming, description: &Description) -> Decision {
+        let now = self.clock.now();
+        let mut guard = self.state();
+        let State { world, faults, .. } = &mut *guard;
+        if faults.is_empty() {
+            return Decision::default();
+        }
+        // What cannot be written now cannot be written when the request is served, which tells.
+        let _ = advance(world, faults, &self.setup, now);
+        let scope = tags::scope(incoming, description).map(|path| Incoming {
+            path,
+            ..incoming.clone()
+        });
+        let at_scope = scope.as_ref().map(describe);
+        let subject = Subject::of(incoming, description);
+        let tagged = scope.as_ref().zip(at_scope.as_ref());
+        let decision = faults.decide(&Request {
+            subject,
+            tagged: tagged.map_or(subject, |(scope, description)| {
+                Subject::of(scope, description)
+            }),
+            writes: description.kind == RequestKind::Write || scope.is_some(),
+            now,
+            speed: self.setup.speed,
+            changed: &|path| world.last_change(path),
+        });
+        if decision.fate == Some(Fate::ExpireToken)
+            && let Ok(token) = gateway::token(incoming)
+        {
+            faults.expire(token);
+        }
+        decision
     }
 
     async fn until_stopped(&self) {
@@ -162,7 +199,7 @@ impl Service {
         incoming: &Incoming,
         description: &Description,
         status: Option<u16>,
-        fault: Option<String>,
+        decision: &Decision,
     ) {
         let query: Vec<String> = incoming
             .query
@@ -183,7 +220,7 @@ impl Service {
             resource_type: description.resource_type.clone(),
             status,
             client_request_id: incoming.header("x-ms-client-request-id").map(str::to_owned),
-            fault,
+            fault: (!decision.rules.is_empty()).then(|| decision.rules.join(", ")),
         });
     }
 
@@ -191,16 +228,16 @@ impl Service {
         &self,
         incoming: &Incoming,
         description: &Description,
-        action: Option<&Action>,
+        decision: &mut Decision,
     ) -> Answer {
-        match action {
-            Some(Action::FailAtBegin {
+        match &decision.fate {
+            Some(Fate::FailAtBegin {
                 status,
                 code,
                 message,
                 retry_after,
             }) => return self.refuse(*status, code, message, *retry_after),
-            Some(Action::Throttle { retry_after }) => {
+            Some(Fate::Throttle { retry_after }) => {
                 return self.refuse(
                     429,
                     "SubscriptionRequestsThrottled",
@@ -208,14 +245,7 @@ impl Service {
                     Some(*retry_after),
                 );
             }
-            Some(
-                Action::FailInOperation(_)
-                | Action::DropBefore
-                | Action::DropAfterAcceptance
-                | Action::Hang
-                | Action::Slow { .. },
-            )
-            | None => {}
+            Some(_) | None => {}
         }
         let now = self.clock.now();
         match description.kind {
@@ -227,13 +257,7 @@ impl Service {
             | RequestKind::Delete
             | RequestKind::Action
             | RequestKind::Poll
-            | RequestKind::Admin => {
-                let failure = match action {
-                    Some(Action::FailInOperation(failure)) => Some(failure.clone()),
-                    Some(_) | None => None,
-                };
-                self.arm(incoming, description, failure)
-            }
+            | RequestKind::Admin => self.arm(incoming, description, decision),
         }
     }
 
@@ -253,17 +277,16 @@ impl Service {
         &self,
         incoming: &Incoming,
         description: &Description,
-        failure: Option<Failure>,
+        decision: &mut Decision,
     ) -> Answer {
         let mut guard = self.state();
         let state = &mut *guard;
         let mut headers = Headers::new();
-        let answer = match self.served(state, incoming, description, failure, &mut headers) {
+        let mut answer = match self.served(state, incoming, description, decision, &mut headers) {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => gateway::refusal(error),
             Err(error) => unwritten(&error),
         };
-        let mut answer = answer;
         answer.headers.extend(headers);
         answer
     }
@@ -273,37 +296,80 @@ impl Service {
         state: &mut State,
         incoming: &Incoming,
         description: &Description,
-        failure: Option<Failure>,
+        decision: &mut Decision,
         headers: &mut Headers,
     ) -> io::Result<Result<Answer, ArmError>> {
         let now = self.clock.now();
         advance(&mut state.world, &mut state.faults, &self.setup, now)?;
-        let polls = if description.kind == RequestKind::Poll {
-            if state.polls.len() > POLLS_KEPT {
-                state.polls.clear();
-            }
-            let count = state.polls.entry(description.name.clone()).or_default();
-            *count += 1;
-            *count
-        } else {
-            0
+        let polls = state.polled(description);
+        let State {
+            world,
+            limits,
+            faults,
+            ..
+        } = state;
+        let failure = match &decision.fate {
+            Some(Fate::FailInOperation(failure)) => Some(failure.clone()),
+            Some(_) | None => None,
         };
-        let mut desk = Desk {
-            world: &state.world,
-            limits: &mut state.limits,
-            faults: &state.faults,
-            setup: &self.setup,
-            now,
+        let rewritten =
+            tags::rewritten(world, incoming, &description.resource_type, &decision.tags);
+        let incoming = rewritten.as_ref().unwrap_or(incoming);
+        let admit = |world: &World, faults: &Faults| {
+            let mut desk = Desk {
+                world,
+                limits: &mut *limits,
+                faults,
+                setup: &self.setup,
+                now,
+            };
+            gateway::admit(&mut desk, incoming, failure, polls, headers)
         };
-        let admitted = match gateway::admit(&mut desk, incoming, failure, polls, headers) {
+        if let Some(point) = decision.point {
+            return Ok(world.in_past(point, |world| {
+                let admitted = admit(world, faults)?;
+                routes::answer(world, &admitted)
+            }));
+        }
+        let admitted = match admit(world, faults) {
             Ok(admitted) => admitted,
             Err(error) => return Ok(Err(error)),
         };
-        let outcome = state
-            .world
-            .transact(now, |world| routes::answer(world, &admitted))?;
-        state.world.compact(false)?;
+        let outcome = world.transact(now, |world| {
+            let mark = world.mark();
+            let mut answer = routes::answer(world, &admitted)?;
+            let subject = Subject::of(incoming, description);
+            allocation::check(world, faults, subject, mark, &mut decision.rules)?;
+            tags::written(world, incoming, description, &decision.tags, &mut answer);
+            Ok(answer)
+        })?;
+        if outcome.is_ok() {
+            tags::schedule(
+                faults,
+                &self.setup,
+                incoming,
+                description,
+                &decision.tags,
+                now,
+            );
+        }
+        world.compact(false)?;
         Ok(outcome)
+    }
+}
+
+impl State {
+    /// Counts a look at an operation; answers how many there were.
+    fn polled(&mut self, description: &Description) -> u32 {
+        if description.kind != RequestKind::Poll {
+            return 0;
+        }
+        if self.polls.len() > POLLS_KEPT {
+            self.polls.clear();
+        }
+        let count = self.polls.entry(description.name.clone()).or_default();
+        *count += 1;
+        *count
     }
 }
 
@@ -316,26 +382,42 @@ fn unwritten(error: &io::Error) -> Answer {
     .into()
 }
 
-/// Ends all operations whose time has come by now, each in a record of its own; running
-/// deployments begin new ones on the way.
+/// Lets everything happen whose time has come by now, in order and each in a record of its own:
+/// operations end, running deployments begin new ones, and rules do what they do by themselves.
 pub(crate) fn advance(
     world: &mut World,
     faults: &mut Faults,
     setup: &Setup,
     now: crate::clock::Instant,
 ) -> io::Result<()> {
-    while let Some(operation) = world.next_due(now) {
-        let ends = operation.ends;
-        world
-            .transact(ends, |world| -> Result<(), io::Error> {
-                if operation.work == Work::Deploy {
-                    deployments::go_on(world, faults, setup, operation);
-                } else {
-                    work::finish(world, operation);
+    loop {
+        let operation = world.next_due(now);
+        let effect = faults.next_due().filter(|at| *at <= now);
+        match (operation, effect) {
+            (Some(operation), effect) if effect.is_none_or(|at| operation.ends <= at) => {
+                let ends = operation.ends;
+                world
+                    .transact(ends, |world| -> Result<(), io::Error> {
+                        if operation.work == Work::Deploy {
+                            deployments::go_on(world, faults, setup, operation);
+                        } else {
+                            work::finish(world, operation);
+                        }
+                        Ok(())
+                    })
+                    .and_then(|done| done)?;
+            }
+            (_, Some(at)) => {
+                if let Some(effect) = faults.take_due(at) {
+                    world
+                        .transact(at, |world| -> Result<(), io::Error> {
+                            effects::apply(world, &effect);
+                            Ok(())
+                        })
+                        .and_then(|done| done)?;
                 }
-                Ok(())
-            })
-            .and_then(|done| done)?;
+            }
+            (_, None) => return Ok(()),
+        }
     }
-    Ok(())
 }

@@ -249,7 +249,7 @@ fn interfaces(world: &World, machine: &ArmId) -> Vec<ArmId> {
 }
 
 /// Azure takes a Spot VM back, as its policy says, whatever else is running on it.
-fn evict(world: &mut World, id: &ArmId) {
+pub(crate) fn evict(world: &mut World, id: &ArmId) {
     let Some(vm) = world.resource(id) else {
         return;
     };

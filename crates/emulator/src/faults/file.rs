@@ -3,11 +3,18 @@
 use std::{collections::BTreeSet, fmt, path::Path};
 
 use super::{
-    Action, Faults, Match, Rule,
-    known::{self, Known},
+    Action, Faults,
+    actions::OF_HARDWARE,
+    allocation::Hardware,
+    demand::Grouping,
+    matching::{Match, Pages},
     node::{self, Node, Tree},
+    pattern::Pattern,
+    reader::{Reader, items},
+    rules::{Rule, Trigger},
+    time::When,
 };
-use crate::{http::Method, store::entry::Failure};
+use crate::{catalogue, http::Method};
 
 /// A mistake in a faults file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +39,7 @@ impl Problem {
         }
     }
 
-    fn at(node: &Node, message: impl Into<String>) -> Self {
+    pub(super) fn at(node: &Node, message: impl Into<String>) -> Self {
         Self::new(node.line, node.column, message)
     }
 }
@@ -100,63 +107,13 @@ impl Faults {
     }
 }
 
-#[derive(Default)]
-struct Reader {
-    problems: Vec<Problem>,
-}
-
-const ACTIONS: [&str; 7] = [
-    "fail_at_begin",
-    "fail_in_operation",
-    "throttle",
-    "drop_before",
-    "drop_after_acceptance",
-    "hang",
-    "slow",
+/// The keys of `match`.
+const MATCH: [&str; 16] = [
+    "method", "type", "path", "name", "page", "size", "location", "zone", "priority", "grouping",
+    "from", "until", "follows", "nth", "after", "count",
 ];
 
 impl Reader {
-    fn wrong(&mut self, node: &Node, message: impl Into<String>) {
-        self.problems.push(Problem::at(node, message));
-    }
-
-    /// The members of a map by these keys; other keys are refused with the nearest one.
-    fn members<'a, const N: usize>(
-        &mut self,
-        node: &'a Node,
-        keys: [&str; N],
-    ) -> [Option<&'a Node>; N] {
-        let mut found = [None; N];
-        let Tree::Map(members) = &node.value else {
-            if !node.is_empty() {
-                let expected = format!("expected a map, found {}", node.kind());
-                self.wrong(node, expected);
-            }
-            return found;
-        };
-        for (key, value) in members {
-            let name = key.text().unwrap_or_default();
-            match keys.iter().position(|known| *known == name) {
-                Some(at) => {
-                    if let Some(place) = found.get_mut(at) {
-                        *place = Some(value);
-                    }
-                }
-                None => self.unknown(key, name, &keys),
-            }
-        }
-        found
-    }
-
-    fn unknown(&mut self, node: &Node, name: &str, known: &[&str]) {
-        let mut problem = Problem::at(
-            node,
-            format!("expected one of `{}`, found `{name}`", known.join("`, `")),
-        );
-        problem.help = nearest(name, known).map(|near| format!("did you mean `{near}`?"));
-        self.problems.push(problem);
-    }
-
     fn faults(&mut self, node: &Node) -> Faults {
         let [expired, rules] = self.members(node, ["expired_tokens", "rules"]);
         let mut faults = Faults::none();
@@ -166,12 +123,13 @@ impl Reader {
         match rules.map(|node| (&node.value, node)) {
             None => {}
             Some((_, node)) if node.is_empty() => {}
-            Some((Tree::List(items), _)) => {
-                for (at, item) in items.iter().enumerate() {
+            Some((Tree::List(list), _)) => {
+                for (at, item) in list.iter().enumerate() {
                     if let Some(rule) = self.rule(item, at) {
                         faults.rules.push(rule);
                     }
                 }
+                self.check_order(&faults, list);
             }
             Some((_, node)) => {
                 let expected = format!("expected a list of rules, found {}", node.kind());
@@ -181,40 +139,127 @@ impl Reader {
         faults
     }
 
+    /// A rule can follow one that is there.
+    fn check_order(&mut self, faults: &Faults, list: &[Node]) {
+        let names: Vec<&str> = faults.rules.iter().map(|rule| rule.name.as_str()).collect();
+        for item in list {
+            let follows = item.member("match").and_then(|node| node.member("follows"));
+            if let Some(node) = follows
+                && let Some(name) = node.text()
+                && !names.contains(&name)
+            {
+                self.unknown(node, name, &names);
+            }
+        }
+    }
+
     fn rule(&mut self, node: &Node, at: usize) -> Option<Rule> {
-        let [name, matching, then] = self.members(node, ["name", "match", "then"]);
+        let [name, times, matching, then] = self.members(node, ["name", "at", "match", "then"]);
         let name = name
             .and_then(|name| self.text(name))
             .unwrap_or_else(|| format!("rule {}", at + 1));
-        let matching = matching.map_or_else(Match::default, |node| self.matching(node));
+        let read = matching.map_or_else(Match::default, |node| self.matching(node));
         let Some(then) = then else {
             self.wrong(node, "expected `then`, which says what happens");
             return None;
         };
         let action = self.action(then)?;
+        if let (Some(matching), false) = (matching, matches!(action, Action::FailAllocation(_))) {
+            self.check_hardware(matching);
+        }
+        let trigger = match times {
+            None => Trigger::Requests(Box::new(read)),
+            Some(times) => self.times(times, matching, &action)?,
+        };
         Some(Rule {
             name,
-            matching,
+            trigger,
             action,
             seen: 0,
             fired: 0,
         })
     }
 
+    /// What a rule about other things than hardware cannot match.
+    fn check_hardware(&mut self, matching: &Node) {
+        for key in OF_HARDWARE {
+            if let Some(node) = matching.key(key) {
+                let text = format!("expected `then: fail_allocation` with `{key}`");
+                self.wrong(node, text);
+            }
+        }
+    }
+
+    fn times(&mut self, times: &Node, matching: Option<&Node>, action: &Action) -> Option<Trigger> {
+        if let Some(matching) = matching {
+            self.wrong(matching, "expected either `at` or `match`, found both");
+            return None;
+        }
+        if !matches!(action, Action::Happen(_)) {
+            self.wrong(
+                times,
+                "expected `then: evict` or `then: set_quota` with `at`",
+            );
+            return None;
+        }
+        let read: Vec<When> = items(times)
+            .iter()
+            .filter_map(|item| self.time(item))
+            .collect();
+        if read.is_empty() && items(times).is_empty() {
+            self.wrong(times, "expected a time, found an empty list");
+        }
+        Some(Trigger::Times(read))
+    }
+
     fn matching(&mut self, node: &Node) -> Match {
-        let [method, kind, path, name, nth, after, count] = self.members(
-            node,
-            ["method", "type", "path", "name", "nth", "after", "count"],
-        );
+        let [
+            method,
+            kind,
+            path,
+            name,
+            page,
+            size,
+            location,
+            zone,
+            priority,
+            grouping,
+            from,
+            until,
+            follows,
+            nth,
+            after,
+            count,
+        ] = self.members(node, MATCH);
+        let hardware = self.hardware([size, location, zone, priority, grouping]);
+        let mut pattern =
+            |node: Option<&Node>| node.and_then(|node| self.text(node)).map(Pattern::new);
+        let (kind, path, name) = (pattern(kind), pattern(path), pattern(name));
         Match {
             methods: method.map(|node| self.methods(node)).unwrap_or_default(),
-            kind: kind.and_then(|node| self.text(node)),
-            path: path.and_then(|node| self.text(node)),
-            name: name.and_then(|node| self.text(node)),
+            kind,
+            path,
+            name,
+            pages: page.map(|node| self.pages(node)),
+            hardware,
+            from: from.and_then(|node| self.time(node)),
+            until: until.and_then(|node| self.time(node)),
+            follows: follows.and_then(|node| self.text(node)),
             nth: nth.map(|node| self.numbers(node)).unwrap_or_default(),
             after: after.and_then(|node| self.number(node)).unwrap_or(0),
             count: count.and_then(|node| self.number(node)),
         }
+    }
+
+    fn pages(&mut self, node: &Node) -> Pages {
+        if node.text() == Some("linked") {
+            return Pages::Linked;
+        }
+        let pages = self.numbers(node);
+        if pages.contains(&0) {
+            self.wrong(node, "expected pages counted from 1, found `0`");
+        }
+        Pages::These(pages)
     }
 
     fn methods(&mut self, node: &Node) -> BTreeSet<Method> {
@@ -239,184 +284,88 @@ impl Reader {
         methods
     }
 
-    fn action(&mut self, node: &Node) -> Option<Action> {
-        let empty = Node {
-            line: node.line,
-            column: node.column,
-            value: Tree::Map(Vec::new()),
-        };
-        let (name, key, arguments) = match &node.value {
-            Tree::Scalar(text, _) => (text.as_str(), node, &empty),
-            Tree::Map(members) => {
-                let [(key, value)] = members.as_slice() else {
-                    let expected = format!(
-                        "expected one of `{}`, found {} keys",
-                        ACTIONS.join("`, `"),
-                        members.len()
-                    );
-                    self.wrong(node, expected);
-                    return None;
-                };
-                (key.text().unwrap_or_default(), key, value)
-            }
-            Tree::List(_) => {
-                self.wrong(node, "expected one action, found a list");
-                return None;
-            }
-        };
-        match name {
-            "fail_at_begin" => self.fail_at_begin(arguments),
-            "fail_in_operation" => self.fail_in_operation(arguments),
-            "throttle" => {
-                let [seconds] = self.members(arguments, ["retry_after"]);
-                let retry_after = seconds.and_then(|node| self.number(node)).unwrap_or(10);
-                Some(Action::Throttle { retry_after })
-            }
-            "slow" => {
-                let [seconds] = self.members(arguments, ["seconds"]);
-                let Some(seconds) = seconds else {
-                    self.wrong(key, "expected `seconds`");
-                    return None;
-                };
-                self.number(seconds).map(|seconds| Action::Slow { seconds })
-            }
-            "drop_before" => self.plain(arguments, Action::DropBefore),
-            "drop_after_acceptance" => self.plain(arguments, Action::DropAfterAcceptance),
-            "hang" => self.plain(arguments, Action::Hang),
-            _ => {
-                self.unknown(key, name, &ACTIONS);
-                None
-            }
-        }
-    }
-
-    fn plain(&mut self, arguments: &Node, action: Action) -> Option<Action> {
-        if arguments.is_empty() {
-            return Some(action);
-        }
-        self.wrong(arguments, "expected nothing here");
-        None
-    }
-
-    fn fail_at_begin(&mut self, node: &Node) -> Option<Action> {
-        let [status, code, message, retry_after] =
-            self.members(node, ["status", "code", "message", "retry_after"]);
-        let code = self.required(node, code, "code")?;
-        let known = known::find(&code);
-        let status = match status {
-            Some(given) => self.number(given)?,
-            None => known
-                .and_then(|known| known.status)
-                .map(u64::from)
-                .or_else(|| {
-                    self.wrong(
-                        node,
-                        format!("expected `status`, since `{code}` has no usual one"),
-                    );
+    /// Machines by size, location, zone, priority and grouping.
+    pub(super) fn hardware(&mut self, keys: [Option<&Node>; 5]) -> Hardware {
+        let [size, location, zone, priority, grouping] = keys;
+        Hardware {
+            sizes: size.map(|node| self.sizes(node)).unwrap_or_default(),
+            locations: location
+                .map(|node| self.locations(node))
+                .unwrap_or_default(),
+            zones: zone
+                .map(|node| self.texts(node).into_iter().collect())
+                .unwrap_or_default(),
+            spot: priority.and_then(|node| match node.text() {
+                Some("spot") => Some(true),
+                Some("regular") => Some(false),
+                found => {
+                    self.unknown(node, found.unwrap_or(node.kind()), &["spot", "regular"]);
                     None
-                })?,
-        };
-        let Some(status) = u16::try_from(status)
-            .ok()
-            .filter(|status| (400..600).contains(status))
-        else {
-            self.wrong(
-                node,
-                format!("expected a status from 400 to 599, found `{status}`"),
-            );
-            return None;
-        };
-        Some(Action::FailAtBegin {
-            status,
-            message: self.message(message, known),
-            code,
-            retry_after: retry_after.and_then(|node| self.number(node)),
-        })
-    }
-
-    fn fail_in_operation(&mut self, node: &Node) -> Option<Action> {
-        let [code, message, allocated] = self.members(node, ["code", "message", "allocated"]);
-        let code = self.required(node, code, "code")?;
-        let known = known::find(&code);
-        let allocated = match allocated {
-            Some(given) => match given.text() {
-                Some("true") => true,
-                Some("false") => false,
-                Some(_) | None => {
-                    self.wrong(given, "expected `true` or `false`");
-                    return None;
                 }
-            },
-            None => known.is_some_and(|known| known.allocated),
-        };
-        Some(Action::FailInOperation(Failure {
-            message: self.message(message, known),
-            code,
-            allocated,
-        }))
-    }
-
-    fn message(&mut self, given: Option<&Node>, known: Option<&Known>) -> String {
-        given
-            .and_then(|node| self.text(node))
-            .or_else(|| known.map(|known| known.message.to_owned()))
-            .unwrap_or_else(|| "A fault rule of the sandbox says so.".to_owned())
-    }
-
-    fn required(&mut self, node: &Node, given: Option<&Node>, key: &str) -> Option<String> {
-        let Some(given) = given else {
-            self.wrong(node, format!("expected `{key}`"));
-            return None;
-        };
-        self.text(given)
-    }
-
-    fn text(&mut self, node: &Node) -> Option<String> {
-        let text = node.text().map(str::to_owned);
-        if text.is_none() {
-            let expected = format!("expected a text, found {}", node.kind());
-            self.wrong(node, expected);
+            }),
+            groupings: grouping
+                .map(|node| self.groupings(node))
+                .unwrap_or_default(),
         }
-        text
     }
 
-    fn texts(&mut self, node: &Node) -> Vec<String> {
+    fn sizes(&mut self, node: &Node) -> Vec<Pattern> {
+        let mut sizes = Vec::new();
+        for item in items(node) {
+            let Some(text) = self.text(item) else {
+                continue;
+            };
+            if Pattern::is_plain(&text) && catalogue::size(&text).is_none() {
+                let known: Vec<&str> = catalogue::size_names().collect();
+                self.strange(item, "a size of the catalogue or a pattern", &text, &known);
+            }
+            sizes.push(Pattern::new(text));
+        }
+        sizes
+    }
+
+    pub(super) fn locations(&mut self, node: &Node) -> BTreeSet<String> {
         items(node)
             .iter()
-            .filter_map(|item| self.text(item))
+            .filter_map(|item| self.location(item))
             .collect()
     }
 
-    fn number(&mut self, node: &Node) -> Option<u64> {
-        let number = node.text().and_then(|text| text.parse().ok());
-        if number.is_none() {
-            let found = node.text().unwrap_or_else(|| node.kind());
-            self.wrong(node, format!("expected a whole number, found `{found}`"));
+    /// The short name of a region.
+    pub(super) fn location(&mut self, node: &Node) -> Option<String> {
+        let text = self.text(node)?;
+        let region = catalogue::region(&text).map(|region| region.name.as_str());
+        if region.is_none() {
+            let known: Vec<&str> = catalogue::regions()
+                .iter()
+                .map(|row| row.name.as_str())
+                .collect();
+            self.strange(node, "a region", &text, &known);
         }
-        number
+        region.map(str::to_owned)
     }
 
-    fn numbers(&mut self, node: &Node) -> BTreeSet<u64> {
-        items(node)
-            .iter()
-            .filter_map(|item| self.number(item))
-            .collect()
+    fn groupings(&mut self, node: &Node) -> BTreeSet<Option<Grouping>> {
+        let mut groupings = BTreeSet::new();
+        for item in items(node) {
+            let Some(text) = self.text(item) else {
+                continue;
+            };
+            let found = Grouping::ALL.iter().find(|(name, _)| *name == text);
+            match found {
+                Some((_, grouping)) => {
+                    groupings.insert(Some(*grouping));
+                }
+                None if text == "none" => {
+                    groupings.insert(None);
+                }
+                None => {
+                    let all = Grouping::ALL.iter().map(|(name, _)| *name);
+                    let known: Vec<&str> = all.chain(["none"]).collect();
+                    self.unknown(item, &text, &known);
+                }
+            }
+        }
+        groupings
     }
-}
-
-/// The items of a list, or the one value that stands for a list of one.
-fn items(node: &Node) -> &[Node] {
-    match &node.value {
-        Tree::List(items) => items,
-        Tree::Scalar(..) | Tree::Map(_) => std::slice::from_ref(node),
-    }
-}
-
-fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), *candidate))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, candidate)| candidate)
 }

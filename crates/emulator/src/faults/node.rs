@@ -41,6 +41,23 @@ impl Node {
         }
     }
 
+    /// The value of a member of a map.
+    pub(crate) fn member(&self, name: &str) -> Option<&Node> {
+        self.entry(name).map(|(_, value)| value)
+    }
+
+    /// The key of a member of a map, for its place.
+    pub(crate) fn key(&self, name: &str) -> Option<&Node> {
+        self.entry(name).map(|(key, _)| key)
+    }
+
+    fn entry(&self, name: &str) -> Option<&(Node, Node)> {
+        match &self.value {
+            Tree::Map(members) => members.iter().find(|(key, _)| key.text() == Some(name)),
+            Tree::Scalar(..) | Tree::List(_) => None,
+        }
+    }
+
     /// Whether it is null or an empty map.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.value {

@@ -1,49 +1,66 @@
-//! Rules: which requests they fit, and what they do.
+//! Rules: what they do, and which of them acts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{http::Method, store::entry::Failure};
+use super::{
+    allocation::Shortage,
+    effects::Effect,
+    matching::{Match, Subject},
+    tags::TagPolicy,
+    time::When,
+};
+use crate::{
+    clock::{Instant, Speed},
+    store::{entry::Failure, history::Memory},
+};
 
-/// Rules that make requests fail.
+/// Rules that make requests fail, and things that happen to a world by themselves.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults {
     pub(super) rules: Vec<Rule>,
     /// Bearer tokens that count as expired.
     pub(super) expired: BTreeSet<String>,
+    /// What rules have set going, and when it happens.
+    pending: Vec<(Instant, Effect)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rule {
     pub(super) name: String,
-    pub(super) matching: Match,
+    pub(super) trigger: Trigger,
     pub(super) action: Action,
     /// Requests that matched so far.
     pub(super) seen: u64,
-    /// Requests that it acted on so far.
+    /// How often it acted so far.
     pub(super) fired: u64,
 }
 
-/// Which requests a rule is about; what is left out fits everything.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Match {
-    pub(super) methods: BTreeSet<Method>,
-    /// Pattern of the type, with the action at its end for actions.
-    pub(super) kind: Option<String>,
-    /// Pattern of the whole path.
-    pub(super) path: Option<String>,
-    /// Pattern of the last name.
-    pub(super) name: Option<String>,
-    /// Only these of the matching requests, counted from 1.
-    pub(super) nth: BTreeSet<u64>,
-    /// Only after so many matching requests.
-    pub(super) after: u64,
-    /// So many times at most.
-    pub(super) count: Option<u64>,
+/// What sets a rule going.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Trigger {
+    Requests(Box<Match>),
+    /// Times that have not come yet.
+    Times(Vec<When>),
 }
 
 /// What a rule does.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
+    /// It decides what becomes of the request.
+    Fate(Fate),
+    /// The answer shows the world as it was.
+    Stale(Staleness),
+    /// There is no hardware.
+    FailAllocation(Shortage),
+    /// A policy changes the tags of what is written.
+    Tags(TagPolicy),
+    /// Something happens to the world.
+    Happen(Effect),
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
     FailAtBegin {
         status: u16,
         code: String,
@@ -64,15 +81,57 @@ pub(crate) enum Action {
     Slow {
         seconds: u64,
     },
+    /// The request's token has expired, for this request and all later ones.
+    ExpireToken,
 }
 
-/// What rules look at.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
-    pub(crate) method: Method,
-    pub(crate) kind: &'a str,
-    pub(crate) path: &'a str,
-    pub(crate) name: &'a str,
+/// How far behind an answer is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Staleness {
+    /// So many seconds of Azure's time.
+    Seconds(u64),
+    /// So many reads of a path do not see the last change of what they read.
+    Reads {
+        reads: u64,
+        /// By path: the change that is held back, and from how many reads it was.
+        held: BTreeMap<String, (u64, u64)>,
+    },
+}
+
+/// Up to where an answer sees the changes of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Point {
+    /// What was there at this time.
+    At(Instant),
+    /// What was there before the change of this number.
+    Before(u64),
+}
+
+/// What rules do to a request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Decision {
+    /// The rules that act, by name.
+    pub(crate) rules: Vec<String>,
+    /// What becomes of the request.
+    pub(crate) fate: Option<Fate>,
+    /// What its answer sees, if not the world as it is.
+    pub(crate) point: Option<Point>,
+    /// What policies make of the tags that it writes.
+    pub(crate) tags: Vec<TagPolicy>,
+}
+
+/// A request on which rules are to decide.
+#[derive(Clone, Copy)]
+pub(crate) struct Request<'a> {
+    pub(crate) subject: Subject<'a>,
+    /// What it is to policies: for tags that are written at a scope, a write of that scope.
+    pub(crate) tagged: Subject<'a>,
+    /// Whether it writes tags, or may.
+    pub(crate) writes: bool,
+    pub(crate) now: Instant,
+    pub(crate) speed: Speed,
+    /// The number of the last change of what a path reads, as far as it is remembered.
+    pub(crate) changed: &'a dyn Fn(&str) -> Option<u64>,
 }
 
 impl Faults {
@@ -100,180 +159,188 @@ impl Faults {
 
     /// Adds the rules and tokens of others behind these.
     pub fn extend(&mut self, others: Self) {
-        self.rules.extend(others.rules);
-        self.expired.extend(others.expired);
+        let Self {
+            rules,
+            expired,
+            pending,
+        } = others;
+        self.rules.extend(rules);
+        self.expired.extend(expired);
+        self.pending.extend(pending);
+    }
+
+    /// Takes note that the rules are given now: their seconds count from here.
+    pub(crate) fn start(&mut self, now: Instant, speed: Speed) {
+        let fix = |when: When| when.fixed(now, speed);
+        for rule in &mut self.rules {
+            match &mut rule.trigger {
+                Trigger::Requests(matching) => matching.start(fix),
+                Trigger::Times(times) => {
+                    for when in times {
+                        *when = fix(*when);
+                    }
+                }
+            }
+        }
     }
 
     pub(crate) fn is_expired(&self, token: &str) -> bool {
         self.expired.contains(token)
     }
 
-    /// The rule that acts on a request, and what it does. Every rule counts what fits it; the first acts.
-    pub(crate) fn decide(&mut self, subject: Subject<'_>) -> Option<(String, Action)> {
-        let mut decided = None;
+    /// From now on, a token has expired.
+    pub(crate) fn expire(&mut self, token: &str) {
+        self.expired.insert(token.to_owned());
+    }
+
+    /// How much of the past the rules need.
+    pub(crate) fn memory(&self) -> Memory {
+        let mut memory = Memory::default();
+        for rule in &self.rules {
+            match &rule.action {
+                Action::Stale(Staleness::Seconds(seconds)) => {
+                    memory.seconds = memory.seconds.max(*seconds);
+                }
+                Action::Stale(Staleness::Reads { .. }) => memory.changes = true,
+                Action::Fate(_)
+                | Action::FailAllocation(_)
+                | Action::Tags(_)
+                | Action::Happen(_) => {}
+            }
+        }
+        memory
+    }
+
+    pub(super) fn fired_by_name(&self) -> BTreeMap<String, u64> {
+        let mut fired: BTreeMap<String, u64> = BTreeMap::new();
+        for rule in &self.rules {
+            *fired.entry(rule.name.clone()).or_default() += rule.fired;
+        }
+        fired
+    }
+
+    /// What rules do to a request. Every rule counts what fits it. Of those that decide what
+    /// becomes of the request, the first acts; the others act beside it.
+    pub(crate) fn decide(&mut self, request: &Request<'_>) -> Decision {
+        let mut decision = Decision::default();
+        if self.rules.is_empty() {
+            return decision;
+        }
+        let fired = self.fired_by_name();
         for rule in &mut self.rules {
-            if !rule.matching.fits(subject) {
+            let Trigger::Requests(matching) = &rule.trigger else {
+                continue;
+            };
+            let subject = match &rule.action {
+                // Decided when it is known what is asked for.
+                Action::FailAllocation(_) => continue,
+                Action::Stale(_) if !request.subject.reads => continue,
+                Action::Tags(_) if !request.writes => continue,
+                Action::Tags(_) => request.tagged,
+                Action::Fate(_) | Action::Stale(_) | Action::Happen(_) => request.subject,
+            };
+            if !matching.fits(subject, request.now, &fired) {
                 continue;
             }
             rule.seen += 1;
-            let matching = &rule.matching;
-            let acts = rule.seen > matching.after
-                && (matching.nth.is_empty() || matching.nth.contains(&rule.seen))
-                && matching.count.is_none_or(|count| rule.fired < count);
-            if acts && decided.is_none() {
-                rule.fired += 1;
-                decided = Some((rule.name.clone(), rule.action.clone()));
+            if !matching.is_turn(rule.seen, rule.fired) {
+                continue;
             }
-        }
-        decided
-    }
-}
-
-impl Match {
-    fn fits(&self, subject: Subject<'_>) -> bool {
-        let pattern = |pattern: &Option<String>, text: &str| {
-            pattern.as_ref().is_none_or(|pattern| glob(pattern, text))
-        };
-        (self.methods.is_empty() || self.methods.contains(&subject.method))
-            && pattern(&self.kind, subject.kind)
-            && pattern(&self.path, subject.path)
-            && pattern(&self.name, subject.name)
-    }
-}
-
-/// Whether a text fits a pattern of `*` and `?`, without regard to case.
-fn glob(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<char> = pattern.to_lowercase().chars().collect();
-    let text: Vec<char> = text.to_lowercase().chars().collect();
-    let (mut at, mut place) = (0, 0);
-    // Where to go on after a mismatch: the last star, and the text it has swallowed so far.
-    let mut retry: Option<(usize, usize)> = None;
-    while place < text.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                retry = Some((at, place));
-                at += 1;
-            }
-            Some(&wanted) if wanted == '?' || text.get(place) == Some(&wanted) => {
-                at += 1;
-                place += 1;
-            }
-            Some(_) | None => match retry {
-                Some((star, swallowed)) => {
-                    retry = Some((star, swallowed + 1));
-                    at = star + 1;
-                    place = swallowed + 1;
+            let free = decision.fate.is_none() && decision.point.is_none();
+            let acts = match &mut rule.action {
+                Action::Tags(policy) => {
+                    decision.tags.push(policy.clone());
+                    true
                 }
-                None => return false,
-            },
+                Action::Happen(effect) => {
+                    self.pending.push((request.now, effect.clone()));
+                    true
+                }
+                Action::Stale(staleness) if free => {
+                    decision.point = staleness.point(request);
+                    decision.point.is_some()
+                }
+                Action::Fate(fate) if free => {
+                    decision.fate = Some(fate.clone());
+                    true
+                }
+                Action::Stale(_) | Action::Fate(_) | Action::FailAllocation(_) => false,
+            };
+            if acts {
+                rule.fired += 1;
+                decision.rules.push(rule.name.clone());
+            }
         }
+        decision
     }
-    pattern.iter().skip(at).all(|rest| *rest == '*')
+
+    /// Lets something happen at a time.
+    pub(crate) fn schedule(&mut self, at: Instant, effect: Effect) {
+        self.pending.push((at, effect));
+    }
+
+    /// When something happens next.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let timed = self.rules.iter().filter_map(Rule::next_due);
+        self.pending.iter().map(|(at, _)| *at).chain(timed).min()
+    }
+
+    /// Takes what happens at this time.
+    pub(crate) fn take_due(&mut self, at: Instant) -> Option<Effect> {
+        if let Some(place) = self.pending.iter().position(|(when, _)| *when == at) {
+            return Some(self.pending.remove(place).1);
+        }
+        self.rules.iter_mut().find_map(|rule| {
+            if rule.next_due() != Some(at) {
+                return None;
+            }
+            if let Trigger::Times(times) = &mut rule.trigger
+                && let Some(place) = times.iter().position(|when| when.instant() == Some(at))
+            {
+                times.remove(place);
+            }
+            rule.fired += 1;
+            match &rule.action {
+                Action::Happen(effect) => Some(effect.clone()),
+                Action::Fate(_)
+                | Action::Stale(_)
+                | Action::FailAllocation(_)
+                | Action::Tags(_) => None,
+            }
+        })
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn subject(name: &str) -> Subject<'_> {
-        Subject {
-            method: Method::Put,
-            kind: "Microsoft.Compute/virtualMachines",
-            path: "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/vm",
-            name,
+impl Rule {
+    fn next_due(&self) -> Option<Instant> {
+        match &self.trigger {
+            Trigger::Requests(_) => None,
+            Trigger::Times(times) => times.iter().filter_map(|when| when.instant()).min(),
         }
     }
+}
 
-    #[test]
-    fn patterns_fit_without_regard_to_case() {
-        for (pattern, text, fits) in [
-            ("*", "", true),
-            (
-                "Microsoft.Compute/*",
-                "microsoft.compute/virtualMachines",
-                true,
-            ),
-            ("*-train-?", "x-train-1", true),
-            ("*-train-?", "x-train-10", false),
-            ("*a*b", "aaxbab", true),
-            ("a", "", false),
-            ("?*", "", false),
-        ] {
-            assert_eq!(glob(pattern, text), fits, "{pattern} {text}");
-        }
-    }
-
-    #[test]
-    fn rules_count_what_fits_them_and_the_first_acts() {
-        let mut faults = Faults::parse(
-            "rules:\n\
-             - {name: second, match: {method: PUT, nth: 2}, then: hang}\n\
-             - {name: rest, match: {name: 'vm*', after: 1, count: 2}, then: {throttle: {retry_after: 3}}}\n",
-            "f",
-        )
-        .expect("rules");
-        let names: Vec<Option<String>> = (0..5)
-            .map(|_| faults.decide(subject("vm1")).map(|(name, _)| name))
-            .collect();
-        let expected = [None, Some("second"), Some("rest"), Some("rest"), None];
-        assert_eq!(names, expected.map(|name| name.map(str::to_owned)));
-        assert_eq!(faults.decide(subject("other")), None);
-    }
-
-    #[test]
-    fn json_is_taken_and_known_codes_bring_their_message() {
-        let faults = Faults::parse(
-            r#"{"rules": [{"then": {"fail_in_operation": {"code": "VMExtensionProvisioningError"}}}]}"#,
-            "f",
-        )
-        .expect("rules");
-        let mut faults = faults;
-        let Some((name, Action::FailInOperation(failure))) = faults.decide(subject("vm")) else {
-            panic!("expected the rule to act");
-        };
-        assert_eq!(name, "rule 1");
-        assert!(failure.allocated);
-        assert!(failure.message.contains("processing an extension"));
-    }
-
-    #[test]
-    fn mistakes_are_refused_with_their_place_and_the_nearest_name() {
-        let cases = [
-            (
-                "rules:\n  - match: {methd: PUT}\n    then: hang",
-                "f:2:13: expected one of",
-                "`method`",
-            ),
-            (
-                "rules:\n  - then: {fail_at_begn: {code: X}}",
-                "f:2:12: expected one of",
-                "`fail_at_begin`",
-            ),
-            (
-                "rules:\n  - match: {method: PUTT}\n    then: hang",
-                "f:2:21: expected one of",
-                "`PUT`",
-            ),
-            ("rules:\n  - match: {}", "f:2:5: expected `then`", ""),
-            ("rules: 3", "f:1:8: expected a list of rules", ""),
-            (
-                "rules:\n  - then: {fail_at_begin: {code: New}}",
-                "expected `status`",
-                "",
-            ),
-            (
-                "rules:\n  - then: {throttle: {retry_after: soon}}",
-                "expected a whole number, found `soon`",
-                "",
-            ),
-            ("rules: [\n", "f:2:1", ""),
-            ("a: 1\na: 2", "f:2:1: the key `a` stands twice", ""),
-            ("- 1", "expected a map, found a list", ""),
-        ];
-        for (text, message, help) in cases {
-            let error = Faults::parse(text, "f").expect_err(text).to_string();
-            assert!(error.contains(message), "{text}: {error}");
-            assert!(error.contains(help), "{text}: {error}");
+impl Staleness {
+    /// What a read sees; `None` where it sees everything.
+    fn point(&mut self, request: &Request<'_>) -> Option<Point> {
+        match self {
+            Self::Seconds(seconds) => {
+                let behind = std::time::Duration::from_secs(*seconds);
+                let behind = i64::try_from(request.speed.shrink(behind).as_micros());
+                let now = request.now.unix_micros();
+                let at = now.saturating_sub(behind.unwrap_or(i64::MAX));
+                Some(Point::At(Instant::from_unix_micros(at)))
+            }
+            Self::Reads { reads, held } => {
+                let path = request.subject.path.to_lowercase();
+                let change = (request.changed)(&path)?;
+                let (last, count) = held.entry(path).or_insert((change, 0));
+                if *last != change {
+                    (*last, *count) = (change, 0);
+                }
+                *count += 1;
+                (*count <= *reads).then_some(Point::Before(change))
+            }
         }
     }
 }

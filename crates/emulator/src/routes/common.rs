@@ -9,7 +9,7 @@ use crate::{
     call::Call,
     catalogue,
     error::ArmError,
-    http::Answer,
+    http::{Answer, Query},
     json::text,
     store::{
         entry::{Hidden, Resource},
@@ -231,9 +231,20 @@ pub(crate) fn tags_of(body: &Value) -> BTreeMap<String, String> {
 
 /// Where a page starts: after the item with this key.
 pub(crate) fn skip(call: &Call<'_>) -> Option<String> {
-    let token = call.query().get("$skiptoken")?;
-    let bytes = base64_decode(token)?;
-    String::from_utf8(bytes).ok()
+    token(call.query()).map(|(_, key)| key)
+}
+
+/// The number of the page that a request asks for, from 1.
+pub(crate) fn page_number(query: &Query) -> u64 {
+    token(query).map_or(1, |(page, _)| page)
+}
+
+/// The page that a link leads to, and the key before it.
+fn token(query: &Query) -> Option<(u64, String)> {
+    let bytes = base64_decode(query.get("$skiptoken")?)?;
+    let text = String::from_utf8(bytes).ok()?;
+    let (page, key) = text.split_once(' ')?;
+    Some((page.parse().ok()?, key.to_owned()))
 }
 
 /// One page of a list with the link to the next; items come with their keys, in order.
@@ -276,7 +287,8 @@ fn next_link(call: &Call<'_>, last: &str) -> String {
         .filter(|(key, _)| !key.eq_ignore_ascii_case("$skiptoken"))
         .map(|(key, value)| format!("{}={}", encode_query(key), encode_query(value)))
         .collect();
-    query.push(format!("%24skiptoken={}", base64_url(last.as_bytes())));
+    let next = format!("{} {last}", page_number(call.query()) + 1);
+    query.push(format!("%24skiptoken={}", base64_url(next.as_bytes())));
     format!("{}{}?{}", call.base(), call.incoming.path, query.join("&"))
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmEr
 }
 
 /// The tags at a scope, or the refusal for a scope that is not there or takes none.
-fn current(world: &World, scope: &ArmId) -> Result<BTreeMap<String, String>, ArmError> {
+pub(crate) fn current(world: &World, scope: &ArmId) -> Result<BTreeMap<String, String>, ArmError> {
     let (subscription, group) = (
         scope.subscription().unwrap_or_default(),
         scope.group().unwrap_or_default(),
@@ -125,7 +125,12 @@ fn patched(
     Ok(tags)
 }
 
-fn set(world: &mut World, scope: &ArmId, tags: BTreeMap<String, String>) -> Result<(), ArmError> {
+/// Gives a scope these tags and no others.
+pub(crate) fn set(
+    world: &mut World,
+    scope: &ArmId,
+    tags: BTreeMap<String, String>,
+) -> Result<(), ArmError> {
     if let Some(resource) = world.resource(scope).cloned() {
         let now = world.now();
         world.change(scope, |found| {

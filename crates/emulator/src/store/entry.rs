@@ -373,6 +373,9 @@ pub(crate) struct Operation {
     /// The instances of a scale set that it works on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) instances: Vec<u64>,
+    /// Those of them that it fails for, where it does not fail for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unplaced: Vec<u64>,
 }
 
 /// How an operation shows itself.

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::entry::{Entry, Operation, Resource, State};
+use super::{
+    addresses::{self, Used},
+    entry::{Entry, Operation, Resource, State},
+};
 use crate::clock::Instant;
 
 /// Derived look-ups of a world.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Index {
     /// Subscription and type in lower case → lower-case ids.
     kinds: BTreeMap<(String, String), BTreeSet<String>>,
@@ -18,10 +21,50 @@ pub(crate) struct Index {
     usage: BTreeMap<(String, String, String), u64>,
     /// Running operations by end.
     due: BTreeSet<(Instant, u64, String)>,
+    /// Lower-case id of a subnet → its addresses in use.
+    addresses: BTreeMap<String, Used>,
 }
 
 impl Index {
-    pub(crate) fn add(&mut self, entry: &Entry) {
+    /// Takes note that an entry came in the place of another, or of none.
+    pub(crate) fn change(&mut self, old: Option<&Entry>, new: Option<&Entry>) {
+        let given = |entry: Option<&Entry>| {
+            entry
+                .and_then(Entry::as_resource)
+                .map(addresses::of)
+                .unwrap_or_default()
+        };
+        let (had, has) = (given(old), given(new));
+        // Most changes leave the addresses alone, which are many in a scale set.
+        if had != has {
+            for (subnet, address) in had {
+                self.give_back(&subnet, address);
+            }
+            for (subnet, address) in has {
+                self.addresses
+                    .entry(subnet.to_string())
+                    .or_default()
+                    .add(address);
+            }
+        }
+        if let Some(old) = old {
+            self.remove(old);
+        }
+        if let Some(new) = new {
+            self.add(new);
+        }
+    }
+
+    fn give_back(&mut self, subnet: &str, address: u32) {
+        if let Some(used) = self.addresses.get_mut(subnet) {
+            used.remove(address);
+            if used.is_empty() {
+                self.addresses.remove(subnet);
+            }
+        }
+    }
+
+    fn add(&mut self, entry: &Entry) {
         match entry {
             Entry::Resource(resource) => self.add_resource(resource),
             Entry::Operation(operation) => {
@@ -39,7 +82,7 @@ impl Index {
         }
     }
 
-    pub(crate) fn remove(&mut self, entry: &Entry) {
+    fn remove(&mut self, entry: &Entry) {
         match entry {
             Entry::Resource(resource) => self.remove_resource(resource),
             Entry::Operation(operation) => {
@@ -60,7 +103,12 @@ impl Index {
         for target in references(resource) {
             self.users.entry(target).or_default().insert(id.clone());
         }
-        for (name, amount) in &resource.hidden.quota {
+        for (name, amount) in resource
+            .hidden
+            .quota
+            .iter()
+            .filter(|(_, amount)| **amount > 0)
+        {
             *self.usage.entry(usage_key(resource, name)).or_default() += amount;
         }
         self.kinds.entry(kind_key(resource)).or_default().insert(id);
@@ -79,10 +127,16 @@ impl Index {
         for (name, amount) in &resource.hidden.quota {
             if let Some(used) = self.usage.get_mut(&usage_key(resource, name)) {
                 *used = used.saturating_sub(*amount);
+                if *used == 0 {
+                    self.usage.remove(&usage_key(resource, name));
+                }
             }
         }
         if let Some(ids) = self.kinds.get_mut(&kind_key(resource)) {
             ids.remove(id);
+            if ids.is_empty() {
+                self.kinds.remove(&kind_key(resource));
+            }
         }
     }
 
@@ -95,6 +149,11 @@ impl Index {
     /// Lower-case ids of the resources that name this one.
     pub(crate) fn users(&self, id: &str) -> impl Iterator<Item = &str> {
         self.users.get(id).into_iter().flatten().map(String::as_str)
+    }
+
+    /// The addresses of a subnet that are in use, by its lower-case id.
+    pub(crate) fn addresses(&self, subnet: &str) -> &Used {
+        self.addresses.get(subnet).unwrap_or(Used::NONE)
     }
 
     /// What is used of a quota.

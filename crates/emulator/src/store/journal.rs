@@ -19,6 +19,9 @@ use crate::text::fnv;
 /// The version of the format that this program writes.
 const FORMAT: u32 = 1;
 
+/// The log is folded into a new snapshot when it is longer than this, and than the snapshot.
+const LOG_LIMIT: u64 = 16 * 1024 * 1024;
+
 pub(crate) const SNAPSHOT: &str = "world.jsonl";
 pub(crate) const LOG: &str = "log.jsonl";
 
@@ -174,6 +177,8 @@ pub(crate) struct Journal {
     folder: PathBuf,
     file: File,
     length: u64,
+    /// Bytes in the snapshot.
+    snapshot: u64,
     /// A failed write could not be undone: nothing more may be written.
     broken: bool,
 }
@@ -191,10 +196,12 @@ impl Journal {
         file.set_len(length)
             .and_then(|()| file.seek(SeekFrom::End(0)))
             .map_err(|source| OpenError::io("write", &path, source))?;
+        let snapshot = std::fs::metadata(folder.join(SNAPSHOT)).map_or(0, |file| file.len());
         Ok(Self {
             folder: folder.to_owned(),
             file,
             length,
+            snapshot,
             broken: false,
         })
     }
@@ -209,6 +216,7 @@ impl Journal {
                 .open("/dev/full")
                 .expect("Linux has it"),
             length: 0,
+            snapshot: 0,
             broken: false,
         }
     }
@@ -216,6 +224,12 @@ impl Journal {
     /// Bytes in the log.
     pub(crate) fn length(&self) -> u64 {
         self.length
+    }
+
+    /// Whether the log has grown so long that a new snapshot is worth it. In a large world that
+    /// takes a longer log, so that snapshots cost no more than what they spare.
+    pub(crate) fn is_long(&self) -> bool {
+        self.length > LOG_LIMIT.max(self.snapshot)
     }
 
     /// Appends a record with one write.
@@ -260,6 +274,7 @@ impl Journal {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
         self.length = 0;
+        self.snapshot = u64::try_from(text.len()).unwrap_or(u64::MAX);
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use model::ids::ArmId;
 
 use super::{
+    addresses::Used,
     entry::{
         self, Entry, Group, Operation, Provider, Quota, Resource, Restriction, Subscription,
         Tombstone,
@@ -108,6 +109,11 @@ impl World {
             .collect::<Vec<_>>()
             .into_iter()
             .filter_map(|user| self.resource_by_key(user))
+    }
+
+    /// The addresses of a subnet that are in use.
+    pub(crate) fn addresses(&self, subnet: &ArmId) -> &Used {
+        self.index.addresses(subnet.key())
     }
 
     /// What is used of a quota of a region.

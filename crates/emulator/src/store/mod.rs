@@ -6,11 +6,15 @@ pub(crate) mod deployment;
 
 pub(crate) mod scale_set;
 
+pub(crate) mod addresses;
+
 pub(crate) mod index;
 
 pub(crate) mod journal;
 
 pub(crate) mod folder;
+
+pub(crate) mod history;
 
 pub(crate) mod world;
 

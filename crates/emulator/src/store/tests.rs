@@ -263,6 +263,7 @@ fn operation(ends: Instant) -> Entry {
         old_size: None,
         output: None,
         instances: Vec::new(),
+        unplaced: Vec::new(),
     }))
 }
 
@@ -345,6 +346,93 @@ fn usage_and_references_follow_every_change() {
     remove(&mut world, &super::entry::resource_key(id.key()));
     assert_eq!(world.usage(SUBSCRIPTION, "eastus", "NetworkInterfaces"), 0);
     assert_eq!(world.users("/some/subnet").count(), 0);
+}
+
+/// An interface or a scale set with these addresses, each in one of two subnets.
+fn holder(world: &World, name: &str, addresses: &[u32]) -> Entry {
+    let kind = if name.starts_with("nic") {
+        "Microsoft.Network/networkInterfaces"
+    } else {
+        "Microsoft.Compute/virtualMachineScaleSets"
+    };
+    let id = format!("/subscriptions/{SUBSCRIPTION}/resourceGroups/g/providers/{kind}/{name}");
+    let in_subnet = |at: usize| json!({"id": format!("/Net/Subnets/{}", at % 2)});
+    let configurations: Vec<_> = addresses
+        .iter()
+        .enumerate()
+        .map(|(at, address)| {
+            let shown = std::net::Ipv4Addr::from(*address).to_string();
+            json!({"properties": {"subnet": in_subnet(at), "privateIPAddress": shown}})
+        })
+        .collect();
+    let row = crate::types::named(kind).expect("a type");
+    let body = json!({"properties": {"ipConfigurations": configurations}});
+    let mut made =
+        crate::routes::common::new(world, id.parse().expect("an id"), row, "eastus", body);
+    if !name.starts_with("nic") {
+        made.body = json!({});
+        made.hidden.scale_set = Some(Box::new(set_of(addresses)));
+    }
+    Entry::Resource(Box::new(made))
+}
+
+/// One instance for each pair of addresses.
+fn set_of(addresses: &[u32]) -> super::scale_set::ScaleSet {
+    let profile = json!({"networkProfile": {"networkInterfaceConfigurations": [{"properties": {
+        "ipConfigurations": [
+            {"properties": {"subnet": {"id": "/net/subnets/0"}}},
+            {"properties": {"subnet": {"id": "/net/subnets/1"}}},
+        ],
+    }}]}});
+    let mut set: super::scale_set::ScaleSet = serde_json::from_value(json!({
+        "model": 1,
+        "models": {"1": {"size": "", "profile": profile, "image": {
+            "os": "Linux", "generation": 2, "architecture": "x64", "offer": "", "version": "",
+        }}},
+        "next": 0,
+    }))
+    .expect("a set");
+    for (id, pair) in (0u64..).zip(addresses.chunks(2)) {
+        let instance = json!({
+            "model": 1, "state": "Succeeded", "created": 0, "since": 0, "etag": 1, "addresses": pair,
+        });
+        let instance = serde_json::from_value(instance).expect("an instance");
+        set.instances.insert(id, instance);
+    }
+    set
+}
+
+#[test]
+fn look_ups_stay_what_the_entries_say() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut world = open(folder.path());
+    let mut random = crate::text::Seeded::new(&[3]);
+    for round in 0u8..120 {
+        let [name, length, first, fails] = random.bytes();
+        let name = format!("{}{}", if name < 128 { "nic" } else { "set" }, name % 5);
+        let addresses: Vec<u32> = (0..u32::from(length % 6))
+            .map(|at| u32::from(first) + at)
+            .collect();
+        let entry = holder(&world, &name, &addresses);
+        let key = entry.key();
+        let changed = world.transact(Instant::default(), |world| {
+            if length % 7 == 0 {
+                world.remove(&key);
+            } else {
+                world.put(entry);
+            }
+            if fails % 4 == 0 { Err(()) } else { Ok(()) }
+        });
+        assert_eq!(changed.expect("a writable log").is_err(), fails % 4 == 0);
+        let (kept, afresh) = world.index_and_afresh();
+        assert_eq!(kept, &afresh, "round {round}");
+    }
+    let (before, _) = world.index_and_afresh();
+    let before = format!("{before:?}");
+    drop(world);
+    let world = open(folder.path());
+    assert_eq!(format!("{:?}", world.index_and_afresh().0), before);
+    assert!(before.contains("/net/subnets/1"), "{before}");
 }
 
 #[test]

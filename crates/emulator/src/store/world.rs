@@ -10,8 +10,9 @@ use model::ids::ArmId;
 use serde_json::Value;
 
 use super::{
-    entry::{Entry, Facts, Resource, State, Subscription},
+    entry::{Entry, Facts, Operation, Resource, State, Subscription},
     folder::{Folder, Found, OpenError},
+    history::History,
     index::Index,
     journal::{self, Journal, Record},
 };
@@ -25,9 +26,6 @@ pub const SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// The tenant of a new world.
 pub const TENANT: &str = "22222222-2222-2222-2222-222222222222";
-
-/// The log is folded into a new snapshot when it is longer than this.
-const LOG_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// Ended operations that are remembered; the oldest are forgotten when a snapshot is written.
 const OPERATIONS_KEPT: usize = 5_000;
@@ -47,6 +45,8 @@ pub struct World {
     now: Instant,
     /// What running deployments need and the folder must not have, by key.
     secrets: BTreeMap<String, Value>,
+    /// What it was, for answers that are behind.
+    pub(super) history: History,
 }
 
 /// What opening a folder led to.
@@ -71,6 +71,7 @@ impl World {
             minted: 0,
             now: Instant::default(),
             secrets: BTreeMap::new(),
+            history: History::default(),
         };
         world.found(seed);
         world.undo.clear();
@@ -204,7 +205,11 @@ impl World {
             self.roll_back();
             return Err(error);
         }
-        self.undo.clear();
+        let undo = std::mem::take(&mut self.undo);
+        if !undo.is_empty() {
+            let oldest = self.horizon();
+            self.history.add(self.record, (now, oldest), undo);
+        }
         Ok(outcome)
     }
 
@@ -241,11 +246,9 @@ impl World {
         while self.undo.len() > mark
             && let Some((key, old)) = self.undo.pop()
         {
-            if let Some(new) = self.entries.remove(&key) {
-                self.index.remove(&new);
-            }
+            let new = self.entries.remove(&key);
+            self.index.change(new.as_ref(), old.as_ref());
             if let Some(entry) = old {
-                self.index.add(&entry);
                 self.entries.insert(key, entry);
             }
         }
@@ -272,6 +275,34 @@ impl World {
         outcome
     }
 
+    /// How much was changed so far in this transaction.
+    pub(crate) fn mark(&self) -> usize {
+        self.undo.len()
+    }
+
+    /// What stood under the keys that were changed since so many changes had been made.
+    pub(crate) fn before(&self, mark: usize) -> BTreeMap<&str, Option<&Entry>> {
+        let mut before = BTreeMap::new();
+        for (key, old) in self.undo.iter().skip(mark) {
+            before.entry(key.as_str()).or_insert(old.as_ref());
+        }
+        before
+    }
+
+    /// The operations that began or changed since so many changes had been made.
+    pub(crate) fn begun(&self, mark: usize) -> Vec<&Operation> {
+        let mut keys: Vec<&str> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (key, _) in self.undo.iter().skip(mark) {
+            if key.starts_with("operation ") && seen.insert(key) {
+                keys.push(key);
+            }
+        }
+        keys.into_iter()
+            .filter_map(|key| self.entries.get(key)?.as_operation())
+            .collect()
+    }
+
     /// Keeps a value in memory alone: it ends with the process.
     pub(crate) fn keep_secret(&mut self, key: String, value: Value) {
         self.secrets.insert(key, value);
@@ -289,9 +320,10 @@ impl World {
 
     /// Writes a snapshot if the log has grown long, or in any case.
     pub(crate) fn compact(&mut self, always: bool) -> io::Result<()> {
-        let due = self.journal.as_ref().is_some_and(|journal| {
-            journal.length() > LOG_LIMIT || (always && journal.length() > 0)
-        });
+        let due = self
+            .journal
+            .as_ref()
+            .is_some_and(|journal| journal.is_long() || (always && journal.length() > 0));
         if !due {
             return Ok(());
         }
@@ -337,23 +369,16 @@ impl World {
     /// Puts an entry in the place of the one with the same key.
     pub(crate) fn put(&mut self, entry: Entry) {
         let key = entry.key();
-        self.index_out(&key);
-        self.index.add(&entry);
+        self.index.change(self.entries.get(&key), Some(&entry));
         let old = self.entries.insert(key.clone(), entry);
         self.undo.push((key, old));
     }
 
     /// Removes an entry.
     pub(crate) fn remove(&mut self, key: &str) {
-        self.index_out(key);
         if let Some(old) = self.entries.remove(key) {
+            self.index.change(Some(&old), None);
             self.undo.push((key.to_owned(), Some(old)));
-        }
-    }
-
-    fn index_out(&mut self, key: &str) {
-        if let Some(old) = self.entries.get(key) {
-            self.index.remove(old);
         }
     }
 
@@ -405,6 +430,16 @@ impl World {
     #[cfg(test)]
     pub(crate) fn entries(&self) -> &BTreeMap<String, Entry> {
         &self.entries
+    }
+
+    /// Look-ups derived afresh from the entries.
+    #[cfg(test)]
+    pub(crate) fn index_and_afresh(&self) -> (&Index, Index) {
+        let mut afresh = Index::default();
+        for entry in self.entries.values() {
+            afresh.change(None, Some(entry));
+        }
+        (&self.index, afresh)
     }
 
     /// Writes to another log from now on.

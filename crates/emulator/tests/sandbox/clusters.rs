@@ -212,3 +212,30 @@ async fn a_cluster_that_fails_says_so_and_stays() {
     let pool = rig.get(&aks("one/agentPools/system")).await.expect(200);
     assert_eq!(pool.text("/properties/provisioningState"), "Failed");
 }
+
+#[tokio::test]
+async fn members_that_the_schema_does_not_know_are_refused_at_any_depth() {
+    let rig = Rig::new().await;
+    rig.group("rg").await;
+    for place in [
+        "/properties/dnsPrefx",
+        "/properties/agentPoolProfiles/0/vmSise",
+        "/properties/networkProfile/podCdr",
+    ] {
+        let mut body = cluster();
+        set(&mut body, "/properties/networkProfile", json!({}));
+        set(&mut body, place, json!("x"));
+        let refused = rig.put(&aks("one"), body.clone()).await.expect(400);
+        let name = place.rsplit('/').next().expect("a name");
+        assert!(refused.body.to_string().contains(name), "{}", refused.body);
+        // Announced from 2024-01-01 on; before, they are dropped.
+        let old = aks("old").replace("2024-09-01", "2023-10-01");
+        let taken = rig.put(&old, body).await;
+        assert!([201, 409].contains(&taken.status), "{}", taken.body);
+    }
+    rig.put(&aks("one"), cluster()).await.expect(201);
+    rig.pass(224);
+    let mut gpu = pool(1);
+    set(&mut gpu, "/properties/gpuKind", json!("x"));
+    rig.put(&aks("one/agentPools/gpu"), gpu).await.expect(400);
+}

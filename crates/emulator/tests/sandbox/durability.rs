@@ -1,6 +1,7 @@
 //! Worlds in folders: they outlive the process that serves them.
 
 use std::{
+    collections::BTreeSet,
     io::{BufRead as _, BufReader},
     path::Path,
     process::{Child, Command, Stdio},
@@ -10,7 +11,7 @@ use serde_json::json;
 use tensorform_emulator::{Clock, OpenError, Opened, Options, Sandbox, Speed, World};
 
 use crate::{
-    rig::{Rig, group, machine, vm},
+    rig::{Rig, disk, group, machine, vm},
     scale_sets::{scale_set, uniform},
 };
 
@@ -171,27 +172,15 @@ impl Drop for Killed {
 /// Names the folder for the process that the next test starts and kills.
 const FOLDER: &str = "TENSORFORM_SANDBOX_TEST_FOLDER";
 
-/// Starts this program once more to serve the folder, and kills it after an answer.
-#[test]
-fn a_killed_process_frees_its_folder_and_loses_nothing() {
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    if let Some(folder) = std::env::var_os(FOLDER) {
-        runtime.block_on(async {
-            let world = open(Path::new(&folder));
-            let options = Options::new(world, Clock::real(Speed::REAL));
-            let sandbox = Sandbox::start(options).await.expect("a sandbox");
-            println!("endpoint {}", sandbox.endpoint());
-            std::future::pending::<()>().await;
-        });
-    }
-    let folder = tempfile::tempdir().expect("a folder");
+/// Starts this program once more to serve a folder; answers where it listens.
+fn started(folder: &Path) -> (Killed, String) {
     let child = Command::new(std::env::current_exe().expect("this program"))
         .args([
             "--exact",
-            "durability::a_killed_process_frees_its_folder_and_loses_nothing",
+            "durability::serves_until_it_is_killed",
+            "--nocapture",
         ])
-        .arg("--nocapture")
-        .env(FOLDER, folder.path())
+        .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .spawn()
         .expect("a process");
@@ -201,16 +190,107 @@ fn a_killed_process_frees_its_folder_and_loses_nothing() {
         .map_while(Result::ok)
         .find_map(|line| line.split_once("endpoint ").map(|(_, url)| url.to_owned()))
         .expect("an endpoint");
-    let headers = [("authorization", "Bearer t")];
+    (child, endpoint)
+}
+
+/// The other process of the tests below; on its own it does nothing.
+#[tokio::test]
+async fn serves_until_it_is_killed() {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        let world = open(Path::new(&folder));
+        let options = Options::new(world, Clock::real(Speed::REAL));
+        let options = Options {
+            throttling: false,
+            ..options
+        };
+        let sandbox = Sandbox::start(options).await.expect("a sandbox");
+        println!("endpoint {}", sandbox.endpoint());
+        std::future::pending::<()>().await;
+    }
+}
+
+const HEADERS: [(&str, &str); 1] = [("authorization", "Bearer t")];
+
+#[tokio::test]
+async fn a_killed_process_frees_its_folder_and_loses_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (child, endpoint) = started(folder.path());
     let body = json!({"location": "eastus"}).to_string();
-    let path = group("rg");
-    let made = Rig::send_to(&endpoint, "PUT", &path, &headers, Some(&body));
-    runtime.block_on(made).expect("an answer").expect(201);
+    let made = Rig::send_to(&endpoint, "PUT", &group("rg"), &HEADERS, Some(&body)).await;
+    made.expect("an answer").expect(201);
     let told = World::open(folder.path()).expect("a served folder");
     assert!(matches!(told, Opened::Connect(url) if url == endpoint));
     drop(child);
-    runtime.block_on(async {
+    let next = serve(folder.path(), &Clock::real(Speed::REAL)).await;
+    next.get(&group("rg")).await.expect(200);
+}
+
+/// Four clients make disks as fast as they can; answers the names of those whose making was
+/// answered until the process was killed, after so many answers.
+async fn killed_while_written(folder: &Path, after: usize) -> BTreeSet<String> {
+    let (child, endpoint) = started(folder);
+    let body = json!({"location": "eastus"}).to_string();
+    let made = Rig::send_to(&endpoint, "PUT", &group("rg"), &HEADERS, Some(&body)).await;
+    made.expect("an answer").expect(201);
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let mut clients = tokio::task::JoinSet::new();
+    for client in 0..4 {
+        let (tell, endpoint) = (tell.clone(), endpoint.clone());
+        clients.spawn(async move {
+            let body = json!({"location": "eastus", "properties": {
+                "creationData": {"createOption": "Empty"}, "diskSizeGB": 8,
+            }});
+            let body = body.to_string();
+            let address = endpoint.trim_start_matches("http://").to_owned();
+            for at in 0.. {
+                let name = format!("c{client}-{at}");
+                // Without a listener there is no connection, which `send_to` insists on.
+                if tokio::net::TcpStream::connect(&address).await.is_err() {
+                    break;
+                }
+                let sent = tokio::spawn({
+                    let (endpoint, path, body) = (endpoint.clone(), disk(&name), body.clone());
+                    async move { Rig::send_to(&endpoint, "PUT", &path, &HEADERS, Some(&body)).await }
+                });
+                let Ok(Some(reply)) = sent.await else { break };
+                reply.expect(202);
+                if tell.send(name).is_err() {
+                    break;
+                }
+            }
+        });
+    }
+    drop(tell);
+    let mut answered = BTreeSet::new();
+    let mut child = Some(child);
+    while let Some(name) = told.recv().await {
+        answered.insert(name);
+        if answered.len() == after {
+            child.take();
+        }
+    }
+    assert!(child.is_none(), "it was killed");
+    clients.join_all().await;
+    answered
+}
+
+#[tokio::test]
+async fn a_process_killed_amid_writes_keeps_all_that_it_answered() {
+    for after in [1, 10, 40] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let answered = killed_while_written(folder.path(), after).await;
+        assert!(answered.len() >= after);
         let next = serve(folder.path(), &Clock::real(Speed::REAL)).await;
-        next.get(&group("rg")).await.expect(200);
-    });
+        let found = next.get(&disk("").replace("/disks/", "/disks")).await;
+        let found = found.expect(200);
+        let there: BTreeSet<String> = found
+            .items()
+            .iter()
+            .filter_map(|disk| Some(disk["name"].as_str()?.to_owned()))
+            .collect();
+        let lost: Vec<&String> = answered.difference(&there).collect();
+        assert!(lost.is_empty(), "{lost:?}");
+        // What was under way may be there too: one disk of each client.
+        assert!(there.len() <= answered.len() + 4, "{there:?}");
+    }
 }

@@ -57,6 +57,12 @@ mod limits;
 
 mod faults;
 
+mod transcript;
+
+mod document;
+
+mod capacity;
+
 mod throttling;
 mod tls;
 

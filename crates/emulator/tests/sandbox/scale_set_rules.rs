@@ -59,6 +59,18 @@ async fn limits_of_placement_groups_are_kept() {
 }
 
 #[tokio::test]
+async fn a_flexible_set_has_no_single_placement_group_and_makes_no_spare_vms() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    for member in ["singlePlacementGroup", "overprovision"] {
+        let mut body = flexible("Standard_D2s_v5", &subnet, 1);
+        set(&mut body, &format!("/properties/{member}"), json!(true));
+        let reply = rig.put(&scale_set("pool"), body).await.expect(400);
+        assert_eq!(reply.text("/error/target"), member);
+    }
+}
+
+#[tokio::test]
 async fn what_a_set_is_never_changes() {
     let rig = Rig::new().await;
     let subnet = rig.ground().await;

@@ -149,3 +149,48 @@ async fn lists_of_instances_have_no_more_than_the_schema() {
         .to_lowercase();
     assert!(of.ends_with("/flex"), "{of}");
 }
+
+#[tokio::test]
+async fn parts_with_paths_of_their_own_refuse_what_their_schemas_do_not_know() {
+    let rig = Rig::new().await;
+    rig.group("rg").await;
+    let version = "2024-03-01";
+    let frontends = json!([{"name": "front", "properties": {"publicIPAddress": {
+        "id": network("publicIPAddresses/ip", "").trim_end_matches("?api-version="),
+    }}}]);
+    for (kind, properties) in [
+        (
+            "publicIPAddresses/ip",
+            json!({"publicIPAllocationMethod": "Static"}),
+        ),
+        (
+            "loadBalancers/lb",
+            json!({"frontendIPConfigurations": frontends}),
+        ),
+    ] {
+        let body =
+            json!({"location": "eastus", "sku": {"name": "Standard"}, "properties": properties});
+        rig.put(&network(kind, version), body).await.expect(201);
+        rig.pass(5);
+    }
+    let front = network("loadBalancers/lb/frontendIPConfigurations/front", "");
+    let front = front.trim_end_matches("?api-version=");
+    let mut rule = json!({"location": "eastus", "properties": {
+        "frontendIPConfiguration": {"id": front}, "protocol": "Tcp",
+        "frontendPort": 50_000, "backendPort": 22,
+    }});
+    let path = network("loadBalancers/lb/inboundNatRules/ssh", version);
+    set(&mut rule, "/properties/backendPorts", json!([22]));
+    let refused = rig.put(&path, rule.clone()).await.expect(400);
+    let told = refused.text("/error/details/0/message");
+    assert!(
+        told.contains("'backendPorts' on object of type 'InboundNatRule"),
+        "{}",
+        refused.body
+    );
+    rule["properties"]
+        .as_object_mut()
+        .expect("an object")
+        .remove("backendPorts");
+    rig.put(&path, rule).await.expect(201);
+}

@@ -46,7 +46,8 @@ pub(crate) fn generate(world: &World, call: &Call<'_>) -> Result<Answer, ArmErro
         for location in locations.iter().filter_map(Value::as_str) {
             let zones = if zonal {
                 catalogue::zones(&short(location))
-                    .into_iter()
+                    .iter()
+                    .cloned()
                     .map(Some)
                     .collect()
             } else {

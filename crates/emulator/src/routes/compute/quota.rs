@@ -74,6 +74,17 @@ pub(crate) fn limit(world: &World, subscription: &str, location: &str, name: &st
         .map_or(FAMILY_LIMIT, |(_, _, limit)| *limit)
 }
 
+/// The names of all counters.
+pub(crate) fn names() -> impl Iterator<Item = String> {
+    let families = catalogue::families()
+        .into_iter()
+        .map(|counter| counter.name);
+    COUNTERS
+        .iter()
+        .map(|(name, _, _)| (*name).to_owned())
+        .chain(families)
+}
+
 /// Refuses what would exceed a counter, the family's before the region's.
 pub(crate) fn check(
     world: &World,

@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::{
     call::{Call, Setup},
     error::ArmError,
-    faults::{Action, Faults, Subject},
+    faults::{Decision, Fate, Faults, Request, Subject, allocation, tags},
     gateway::{Admitted, examine},
     http::{Answer, Body, Incoming, Method, Path, Query},
     json::same,
-    record::describe,
+    record::{Description, describe},
     routes,
-    store::{deployment::Step, entry::Failure, world::World},
+    store::{deployment::Step, world::World},
     template::evaluate::{EvaluateError, Runtime},
 };
 
@@ -39,13 +39,25 @@ fn incoming(method: Method, id: &ArmId, version: &str, body: Option<&Value>) -> 
     }
 }
 
-/// Sends a request to its provider.
+/// Sends a request to its provider; rules of a faults file act on it where there are some.
 fn send(
     world: &mut World,
     setup: &Setup,
     incoming: &Incoming,
-    failure: Option<Failure>,
+    faults: Option<&mut Faults>,
 ) -> Result<Answer, ArmError> {
+    let description = describe(incoming);
+    let mut faults = faults;
+    let mut decision = Decision::default();
+    if let Some(faults) = faults.as_deref_mut() {
+        decision = decide(world, faults, setup, incoming, &description)?;
+    }
+    let failure = match &decision.fate {
+        Some(Fate::FailInOperation(failure)) => Some(failure.clone()),
+        Some(_) | None => None,
+    };
+    let rewritten = tags::rewritten(world, incoming, &description.resource_type, &decision.tags);
+    let incoming = rewritten.as_ref().unwrap_or(incoming);
     let version = incoming
         .query
         .get("api-version")
@@ -61,10 +73,21 @@ fn send(
         polls: 0,
     };
     let row = examine(world, &call)?;
-    world.attempt(|world| routes::answer(world, &Admitted { call, row }))
+    let mut acting = Vec::new();
+    let now = world.now();
+    world.attempt(|world| {
+        let mark = world.mark();
+        let answer = routes::answer(world, &Admitted { call, row })?;
+        if let Some(faults) = faults {
+            let subject = Subject::of(incoming, &description);
+            allocation::check(world, faults, subject, mark, &mut acting)?;
+            tags::schedule(faults, setup, incoming, &description, &decision.tags, now);
+        }
+        Ok(answer)
+    })
 }
 
-/// Writes the resource of a step; rules of a faults file act on it where there are some.
+/// Writes the resource of a step.
 pub(super) fn put(
     world: &mut World,
     setup: &Setup,
@@ -73,11 +96,7 @@ pub(super) fn put(
     body: &Value,
 ) -> Result<Written, ArmError> {
     let incoming = incoming(Method::Put, &step.id, &step.version, Some(body));
-    let failure = match faults {
-        Some(faults) => fault(faults, setup, &incoming)?,
-        None => None,
-    };
-    let answer = send(world, setup, &incoming, failure)?;
+    let answer = send(world, setup, &incoming, faults)?;
     // Some children stand in the body of their parent, which is what is written then.
     let parent = step.id.parent();
     let operation = world
@@ -90,29 +109,33 @@ pub(super) fn put(
     })
 }
 
-/// What a rule does to a request that no client sends: nothing closes a connection here.
-fn fault(
+/// What rules do to a request that no client sends: nothing closes a connection here, and no
+/// answer is late or behind.
+fn decide(
+    world: &World,
     faults: &mut Faults,
     setup: &Setup,
     incoming: &Incoming,
-) -> Result<Option<Failure>, ArmError> {
-    let description = describe(incoming);
-    let decided = faults.decide(Subject {
-        method: incoming.method,
-        kind: &description.resource_type,
-        path: &incoming.path,
-        name: &description.name,
+    description: &Description,
+) -> Result<Decision, ArmError> {
+    let subject = Subject::of(incoming, description);
+    let decision = faults.decide(&Request {
+        subject,
+        tagged: subject,
+        writes: true,
+        now: world.now(),
+        speed: setup.speed,
+        changed: &|_| None,
     });
-    match decided.map(|(_, action)| action) {
-        Some(Action::FailInOperation(failure)) => Ok(Some(failure)),
-        Some(Action::FailAtBegin {
+    match &decision.fate {
+        Some(Fate::FailAtBegin {
             status,
             code,
             message,
             ..
-        }) => Err(ArmError::new(status, &code, message)),
-        Some(Action::Throttle { retry_after }) => {
-            let seconds = setup.speed.retry_after(retry_after);
+        }) => Err(ArmError::new(*status, code, message.clone())),
+        Some(Fate::Throttle { retry_after }) => {
+            let seconds = setup.speed.retry_after(*retry_after);
             Err(ArmError::new(
                 429,
                 "SubscriptionRequestsThrottled",
@@ -120,10 +143,7 @@ fn fault(
             )
             .with_header("Retry-After", seconds.to_string()))
         }
-        Some(
-            Action::DropBefore | Action::DropAfterAcceptance | Action::Hang | Action::Slow { .. },
-        )
-        | None => Ok(None),
+        Some(_) | None => Ok(decision),
     }
 }
 

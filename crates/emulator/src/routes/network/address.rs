@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, net::Ipv4Addr};
 
-use crate::error::ArmError;
+use crate::{error::ArmError, store::addresses::Used};
 
 /// An IPv4 prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,23 +64,9 @@ impl Prefix {
         self.first <= other.last() && other.first <= self.last()
     }
 
-    /// The first address that is neither Azure's (the first four and the last) nor taken.
-    pub(crate) fn free(self, taken: &BTreeSet<u32>) -> Option<Ipv4Addr> {
-        let mut address = self.first.checked_add(4)?;
-        while address < self.last() {
-            if !taken.contains(&address) {
-                return Some(Ipv4Addr::from(address));
-            }
-            address += 1;
-        }
-        None
-    }
-
-    /// Up to so many addresses that are neither Azure's nor taken.
-    pub(crate) fn all_free(self, taken: &BTreeSet<u32>, count: usize) -> impl Iterator<Item = u32> {
-        (self.first.saturating_add(4)..self.last())
-            .filter(|address| !taken.contains(address))
-            .take(count)
+    /// The addresses that are neither Azure's (the first four and the last) nor used or taken.
+    pub(crate) fn free(self, used: &Used, taken: &BTreeSet<u32>) -> impl Iterator<Item = u32> {
+        used.free(self.first.saturating_add(4), self.last(), taken)
     }
 
     /// Whether an address may be given out here.
@@ -131,13 +117,19 @@ mod tests {
     #[test]
     fn addresses_start_behind_those_azure_keeps() {
         let subnet = prefix("10.0.0.0/29");
-        let mut taken = BTreeSet::new();
-        let mut given = Vec::new();
-        while let Some(address) = subnet.free(&taken) {
-            taken.insert(u32::from(address));
-            given.push(address.to_string());
-        }
-        assert_eq!(given, ["10.0.0.4", "10.0.0.5", "10.0.0.6"]);
+        let shown = |found: Vec<u32>| -> Vec<String> {
+            found
+                .into_iter()
+                .map(|address| Ipv4Addr::from(address).to_string())
+                .collect()
+        };
+        let all = shown(subnet.free(&Used::default(), &BTreeSet::new()).collect());
+        assert_eq!(all, ["10.0.0.4", "10.0.0.5", "10.0.0.6"]);
+        let mut used = Used::default();
+        used.add(u32::from(Ipv4Addr::new(10, 0, 0, 4)));
+        let taken = BTreeSet::from([u32::from(Ipv4Addr::new(10, 0, 0, 6))]);
+        let left = shown(subnet.free(&used, &taken).collect());
+        assert_eq!(left, ["10.0.0.5"]);
         assert_eq!(
             subnet.gives(Ipv4Addr::new(10, 0, 0, 3)),
             Err(Given::Reserved)

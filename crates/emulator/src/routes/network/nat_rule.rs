@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::{load_balancer, renew, show, write};
 use crate::{
-    body,
     call::Call,
     durations,
     error::ArmError,
@@ -62,10 +61,10 @@ fn rule(world: &World, call: &Call<'_>) -> Result<Value, ArmError> {
         .ok_or_else(|| ArmError::new(404, "NotFound", format!("Resource {name} not found.")))
 }
 
-/// Writes one rule. The CLI sends a location with it, which is no member of rules.
+/// Writes one rule.
 fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
     check_name(call, row)?;
-    let given = body::read(&call.incoming.text())?;
+    let given = call.body(row)?;
     let name = call.path.last_name();
     let old = balancer(world, call)?.clone();
     let new = rule(world, call).is_err();

@@ -13,10 +13,7 @@ use crate::{
     http::Answer,
     json::{default, items, set, text},
     lro::{self, Twin},
-    routes::{
-        common::{self, check_name},
-        compute::scale_set::instance,
-    },
+    routes::common::{self, check_name},
     store::{
         entry::{Resource, Work},
         world::World,
@@ -285,13 +282,16 @@ pub(crate) fn address(
     taken: &BTreeSet<u32>,
 ) -> Result<Ipv4Addr, ArmError> {
     let prefixes: Vec<Prefix> = own_prefixes(&subnet.body)?.collect();
-    let used = used(world, subnet, taken);
+    let used = world.addresses(&subnet.id);
     if let Some(wanted) = wanted {
-        return fixed(subnet, &prefixes, wanted, &used);
+        return fixed(subnet, &prefixes, wanted, |address| {
+            taken.contains(&address) || used.contains(address)
+        });
     }
     prefixes
         .iter()
-        .find_map(|prefix| prefix.free(&used))
+        .find_map(|prefix| prefix.free(used, taken).next())
+        .map(Ipv4Addr::from)
         .ok_or_else(|| full(subnet, 1))
 }
 
@@ -302,34 +302,15 @@ pub(crate) fn addresses(
     count: usize,
     taken: &BTreeSet<u32>,
 ) -> Result<Vec<u32>, ArmError> {
-    let used = used(world, subnet, taken);
+    let used = world.addresses(&subnet.id);
     let mut found = Vec::with_capacity(count.min(1_000));
     for prefix in own_prefixes(&subnet.body)? {
-        found.extend(prefix.all_free(&used, count - found.len()));
+        found.extend(prefix.free(used, taken).take(count - found.len()));
     }
     if found.len() < count {
         return Err(full(subnet, count));
     }
     Ok(found)
-}
-
-/// The addresses of a subnet that cannot be given out any more.
-fn used(world: &World, subnet: &Resource, taken: &BTreeSet<u32>) -> BTreeSet<u32> {
-    let mut used: BTreeSet<u32> = taken.clone();
-    for user in world.users(subnet.id.key()) {
-        let own = items(&user.body, "/properties/ipConfigurations");
-        let fronts = items(&user.body, "/properties/frontendIPConfigurations");
-        for config in own.iter().chain(fronts) {
-            let address = text(config, "/properties/privateIPAddress");
-            used.extend(
-                address
-                    .and_then(|text| text.parse::<Ipv4Addr>().ok())
-                    .map(u32::from),
-            );
-        }
-        used.extend(instance::addresses_in(user, subnet.id.key()));
-    }
-    used
 }
 
 fn full(subnet: &Resource, count: usize) -> ArmError {
@@ -348,7 +329,7 @@ fn fixed(
     subnet: &Resource,
     prefixes: &[Prefix],
     wanted: &str,
-    used: &BTreeSet<u32>,
+    is_used: impl Fn(u32) -> bool,
 ) -> Result<Ipv4Addr, ArmError> {
     use super::address::Given;
     let outside = || {
@@ -377,7 +358,7 @@ fn fixed(
     if !verdicts.contains(&Ok(())) {
         return Err(outside());
     }
-    if used.contains(&u32::from(address)) {
+    if is_used(u32::from(address)) {
         return Err(ArmError::network(
             "PrivateIPAddressInUse",
             format!("IP configuration's private IP address {wanted} is in use."),

@@ -62,6 +62,11 @@ fn counters() -> impl Iterator<Item = (&'static str, &'static str, u64)> {
     })
 }
 
+/// The names of all counters.
+pub(crate) fn names() -> impl Iterator<Item = String> {
+    counters().map(|(name, _, _)| name.to_owned())
+}
+
 /// The limit of a counter: the world's, or the usual one.
 pub(crate) fn limit(world: &World, subscription: &str, location: &str, name: &str) -> u64 {
     world.quota(subscription, location, name).map_or_else(

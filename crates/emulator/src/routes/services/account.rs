@@ -25,6 +25,14 @@ const ACCOUNTS: u64 = 1_000;
 /// Virtual CPUs that a new account may use, of each kind; generous on purpose.
 const CORES: u64 = 100_000;
 
+/// The names of all limits.
+pub(crate) const LIMITS: [&str; 4] = [
+    "batchAccounts",
+    "batchPools",
+    "batchDedicatedCores",
+    "batchLowPriorityCores",
+];
+
 /// A limit of an account or of its region: the world's, or the usual one.
 pub(super) fn limit(world: &World, subscription: &str, location: &str, name: &str) -> u64 {
     let usual = match name {

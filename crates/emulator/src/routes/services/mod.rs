@@ -30,4 +30,7 @@ pub(crate) mod locks;
 
 pub(crate) mod pool;
 
-pub(crate) use self::serve::{answer, shown};
+pub(crate) use self::{
+    account::LIMITS as QUOTAS,
+    serve::{answer, shown},
+};

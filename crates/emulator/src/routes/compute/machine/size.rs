@@ -91,7 +91,8 @@ fn check_zones(location: &str, zones: &[&str]) -> Result<(), ArmError> {
     }
 }
 
-fn not_available(place: Place<'_>, size: &str, zones: &[&str]) -> ArmError {
+/// The refusal of a size that is restricted, or not to be had.
+pub(crate) fn not_available(place: Place<'_>, size: &str, zones: &[&str]) -> ArmError {
     let Place {
         subscription,
         location,

@@ -80,6 +80,8 @@ fn instances(set: &mut Resource, operation: &Operation, now: crate::clock::Insta
             continue;
         }
         instance.operation = None;
+        let failure =
+            failure.filter(|_| operation.unplaced.is_empty() || operation.unplaced.contains(id));
         if instance.state == Provisioning::Deleting && failure.is_none() {
             hidden.instances.remove(id);
             continue;

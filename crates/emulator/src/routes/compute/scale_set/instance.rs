@@ -388,14 +388,3 @@ pub(crate) fn configurations_in(set: &Resource, subnet: &str) -> Vec<String> {
         })
         .collect()
 }
-
-/// The addresses that a set's instances have in a subnet.
-pub(crate) fn addresses_in<'a>(set: &'a Resource, subnet: &'a str) -> impl Iterator<Item = u32> {
-    Seen::all(set).flat_map(move |seen| {
-        network::joins(&seen.model.profile)
-            .into_iter()
-            .zip(seen.instance.addresses.clone())
-            .filter(move |(join, _)| join.subnet == subnet)
-            .map(|(_, address)| address)
-    })
-}

@@ -141,6 +141,17 @@ fn together(body: &Value, single: bool, flexible: bool) -> Result<(), ArmError> 
         ))
         .with_target("capacityReservationGroup"));
     }
+    for member in ["singlePlacementGroup", "overprovision"] {
+        if flexible && flag(body, &format!("/properties/{member}")) == Some(true) {
+            return Err(ArmError::invalid_parameter(
+                member,
+                format!(
+                    "The parameter {member} is not supported for a Virtual Machine Scale Set with \
+                     Flexible orchestration mode."
+                ),
+            ));
+        }
+    }
     let mixed = body.pointer("/properties/priorityMixPolicy").is_some();
     if mixed && (!flexible || single) {
         return Err(ArmError::invalid_parameter(

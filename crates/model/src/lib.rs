@@ -17,6 +17,8 @@ pub mod diag;
 
 pub mod spec;
 
+pub mod transformer;
+
 pub mod catalog;
 
 pub mod resource;

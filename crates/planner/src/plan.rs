@@ -211,6 +211,7 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         memory: chosen.memory.clone(),
         throughput: None,
         parallelism: None,
+        formulas: Vec::new(),
         rules: chosen.rules.clone(),
         why: chosen.why.clone(),
         candidates: chosen.candidates.clone(),

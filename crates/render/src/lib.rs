@@ -16,6 +16,8 @@ pub mod table;
 
 mod ranges;
 
+pub mod sizing;
+
 pub mod plan;
 
 pub mod explain;

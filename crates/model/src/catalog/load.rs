@@ -8,8 +8,8 @@ use super::{
     lists::{RegionOffers, VmPrices, find},
     read,
     rows::{
-        ArticleRow, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, Offer, QuotaFamily, RegionRow,
-        Size, TableInfo, VmPrice,
+        ArticleRow, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, KnownModel, Offer,
+        QuotaFamily, RegionRow, Size, TableInfo, VmPrice,
     },
     sources::Sources,
     table::{Table, TableError, quoted},
@@ -28,6 +28,7 @@ pub struct Catalog {
     pub(super) sources: OnceLock<(Sources, Table<()>)>,
     pub(super) sizes: OnceLock<Table<Size>>,
     pub(super) gpus: OnceLock<Table<Gpu>>,
+    pub(super) models: OnceLock<Table<KnownModel>>,
     pub(super) regions: OnceLock<Table<RegionRow>>,
     pub(super) images: OnceLock<Table<ImageRow>>,
     pub(super) image_fits: OnceLock<Table<ImageFit>>,
@@ -103,6 +104,17 @@ impl Catalog {
     /// One GPU by its exact name.
     pub fn gpu(&self, name: &str) -> Option<&Gpu> {
         find(self.gpus(), |gpu| gpu.name.as_str().cmp(name))
+    }
+
+    /// The models that are known by name, by that name.
+    pub fn models(&self) -> &[KnownModel] {
+        &self.model_table().rows
+    }
+
+    /// One known model, whatever the case of its name.
+    pub fn model(&self, name: &str) -> Option<&KnownModel> {
+        let name = name.to_lowercase();
+        find(self.models(), |model| model.name.as_str().cmp(&name))
     }
 
     /// All regions, by name.
@@ -225,6 +237,7 @@ impl Catalog {
         errors.extend(self.sources().1.errors.iter().cloned());
         errors.extend(self.size_table().errors.iter().cloned());
         errors.extend(self.gpu_table().errors.iter().cloned());
+        errors.extend(self.model_table().errors.iter().cloned());
         errors.extend(self.region_table().errors.iter().cloned());
         errors.extend(self.image_table().errors.iter().cloned());
         errors.extend(self.image_fit_table().errors.iter().cloned());
@@ -280,6 +293,11 @@ impl Catalog {
     fn gpu_table(&self) -> &Table<Gpu> {
         self.gpus
             .get_or_init(|| self.table("gpus.csv", read::sizes::gpus))
+    }
+
+    fn model_table(&self) -> &Table<KnownModel> {
+        self.models
+            .get_or_init(|| self.table("models.csv", read::models::models))
     }
 
     fn region_table(&self) -> &Table<RegionRow> {
@@ -370,6 +388,7 @@ fn is_known(name: &str) -> bool {
         "image_fit.csv",
         "images.csv",
         info::TABLE,
+        "models.csv",
         "quota_families.csv",
         "regions.csv",
         "sizes.csv",

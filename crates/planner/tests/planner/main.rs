@@ -19,3 +19,5 @@ mod states;
 mod properties;
 
 mod oracle;
+
+mod reference;

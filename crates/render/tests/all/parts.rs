@@ -103,7 +103,10 @@ pub(crate) fn training_pool(size: &str, count: u32) -> PoolPlan {
             pipeline: 1,
             data: 8,
             strategy: "fsdp".to_owned(),
+            recompute: Some("full".to_owned()),
+            micro_batch: Some(2),
         }),
+        formulas: Vec::new(),
         rules: vec!["A4".to_owned(), "A19".to_owned()],
         why: vec![
             "A4: the article names the ND series for training generative models".to_owned(),
@@ -194,8 +197,8 @@ fn throughput() -> Throughput {
         flops_per_token: 4.2e11,
         mfu: 0.4,
         tokens_per_second_per_gpu: 942.0,
-        gpu_hours: 5_898.0,
-        seconds: 331_762.5,
+        gpu_hours: Some(5_898.0),
+        seconds: Some(331_762.5),
     }
 }
 

@@ -5,6 +5,8 @@ mod embedded;
 
 mod facts;
 
+mod models;
+
 mod reading;
 
 mod small;

@@ -9,6 +9,12 @@ use clap::{
 
 use crate::help;
 
+mod estimate;
+
+pub(crate) use self::estimate::{
+    Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName,
+};
+
 /// The command line, with a variable `TENSORFORM_…` for each option.
 pub(crate) fn command() -> clap::Command {
     mirrored(Arguments::command())
@@ -193,6 +199,8 @@ pub(crate) enum Command {
     Status,
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
+    /// Size a model without a spec: memory, split, speed and cost
+    Estimate(Box<Estimate>),
     /// List VM sizes
     Sizes(Sizes),
     /// List images
@@ -249,6 +257,7 @@ impl Command {
             Self::Destroy(_) => "destroy",
             Self::Status => "status",
             Self::Explain(_) => "explain",
+            Self::Estimate(_) => "estimate",
             Self::Sizes(_) => "sizes",
             Self::Images => "images",
             Self::Sandbox(_) => "sandbox serve",

@@ -22,6 +22,7 @@ transcripts! {
     catalogue,
     changed_behind,
     credentials,
+    estimate,
     exit_codes,
     explained,
     main_job,

@@ -16,6 +16,8 @@ mod status;
 
 mod explain;
 
+mod estimate;
+
 mod sizes;
 
 mod images;
@@ -24,7 +26,13 @@ mod sandbox;
 
 mod generated;
 
-use crate::{app::App, args::Command, stop::Outcome};
+use model::{catalog::Catalog, diag::Code, units::Region};
+
+use crate::{
+    app::App,
+    args::Command,
+    stop::{Outcome, Stop},
+};
 
 /// Runs a command.
 pub(crate) fn run(app: &App, command: Command) -> Outcome {
@@ -37,6 +45,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Destroy(arguments) => destroy::run(app, &arguments),
         Command::Status => status::run(app),
         Command::Explain(arguments) => explain::run(app, &arguments),
+        Command::Estimate(arguments) => estimate::run(app, &arguments),
         Command::Sizes(arguments) => sizes::run(app, &arguments),
         Command::Images => Ok(images::run(app)),
         Command::Sandbox(arguments) => sandbox::run(app, &arguments),
@@ -44,4 +53,21 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Completions(arguments) => Ok(generated::completions(app, &arguments)),
         Command::Man(arguments) => generated::man(app, &arguments),
     }
+}
+
+/// A region of the catalogue.
+fn region(catalog: &Catalog, name: &str) -> Result<Region, Stop> {
+    let location = Region::new(name);
+    if catalog.region(&location).is_some() {
+        return Ok(location);
+    }
+    let names = catalog.regions().iter().map(|region| region.name.as_str());
+    let stop = Stop::because(
+        Code::LocationUnknown,
+        format!("the catalogue has no region `{location}`"),
+    );
+    Err(match model::suggest::nearest(location.as_str(), names) {
+        Some(near) => stop.help(format!("did you mean `{near}`?")),
+        None => stop,
+    })
 }

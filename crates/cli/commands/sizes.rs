@@ -2,11 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::{
-    catalog::{Catalog, Size, VmPrice},
-    diag::Code,
-    units::Region,
-};
+use model::catalog::{Catalog, Size, VmPrice};
 use render::sizes::SizeRow;
 use rust_decimal::Decimal;
 
@@ -20,18 +16,7 @@ use crate::{
 /// Lists sizes.
 pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
     let catalog = Catalog::embedded();
-    let location = Region::new(&arguments.location);
-    if catalog.region(&location).is_none() {
-        let names = catalog.regions().iter().map(|region| region.name.as_str());
-        let stop = Stop::because(
-            Code::LocationUnknown,
-            format!("the catalogue has no region `{location}`"),
-        );
-        return Err(match model::suggest::nearest(location.as_str(), names) {
-            Some(near) => stop.help(format!("did you mean `{near}`?")),
-            None => stop,
-        });
-    }
+    let location = super::region(catalog, &arguments.location)?;
     if let Some(gpu) = &arguments.gpu {
         check_gpu(gpu, catalog)?;
     }

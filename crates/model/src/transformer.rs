@@ -123,6 +123,24 @@ impl Transformer {
         }
     }
 
+    /// With the inner width that a number of parameters leaves for it, or 3.5 times the hidden
+    /// size, as in Llama 3, where none is given or it leaves nothing.
+    #[must_use]
+    pub fn with_usual_width(mut self, parameters: Option<u64>) -> Self {
+        self.intermediate = 0;
+        let rest = parameters
+            .zip(self.parameters())
+            .and_then(|(all, others)| all.checked_sub(others));
+        let each = u64::from(self.layers) * u64::from(self.hidden);
+        let width = rest
+            .zip(u64::try_from(self.matrices()).ok())
+            .and_then(|(rest, matrices)| rest.checked_div(each)?.checked_div(matrices))
+            .and_then(|width| u32::try_from(width).ok())
+            .filter(|width| *width > 0);
+        self.intermediate = width.unwrap_or(self.hidden.saturating_mul(7) / 2);
+        self
+    }
+
     fn matrices(&self) -> u128 {
         if self.gated { 3 } else { 2 }
     }

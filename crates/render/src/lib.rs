@@ -22,6 +22,8 @@ pub mod plan;
 
 pub mod explain;
 
+pub mod estimate;
+
 pub mod quota;
 
 pub mod cost;

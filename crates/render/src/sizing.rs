@@ -2,9 +2,14 @@
 
 use std::fmt::Write as _;
 
-use model::plan::{Memory, Parallelism, Throughput};
+use model::plan::{Formula, Memory, Parallelism, Throughput};
 
-use crate::words;
+use crate::{
+    line::Line,
+    style::Ink,
+    table::{Column, Fit, Table},
+    words,
+};
 
 /// What one GPU needs, and how many are needed.
 pub(crate) fn memory_need(memory: &Memory) -> String {
@@ -107,4 +112,30 @@ pub(crate) fn throughput_words(throughput: &Throughput) -> String {
         ),
         _ => speed,
     }
+}
+
+/// Each number with its formula, the values, and where it is from.
+pub(crate) fn formulas(formulas: &[Formula]) -> Table {
+    let columns = [
+        Column::left("", Fit::Keep),
+        Column::left("", Fit::Keep),
+        Column::left("", Fit::Wrap),
+    ];
+    let mut table = Table::new(columns, 2);
+    for formula in formulas {
+        let Formula {
+            name,
+            formula,
+            values,
+            result,
+            source,
+        } = formula;
+        let how = Line::of(format!("{formula}: {values}")).then(Ink::Faint, format!(" [{source}]"));
+        table.row([
+            Line::inked(Ink::Faint, name.replace('_', " ")),
+            Line::of(result.as_str()),
+            how,
+        ]);
+    }
+    table
 }

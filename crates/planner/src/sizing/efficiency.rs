@@ -120,7 +120,7 @@ pub fn mixture_share(subject: &Subject, machine: &Machine) -> f64 {
 pub fn pace(subject: &Subject, machine: &Machine, job: Job, split: &Split) -> Pace {
     let again = split.recompute == Recompute::Full;
     let linear = subject.active - subject.embedding;
-    let passes = passes(job.method) + if again { 2.0 } else { 0.0 };
+    let passes = passes(job.method, again);
     let rate = matmul_rate(machine, job.precision) * mixture_share(subject, machine);
     let matmul = passes * linear / rate;
     // Flash attention computes the scores again on the way back: 7 products instead of 6.
@@ -158,12 +158,14 @@ pub fn pace(subject: &Subject, machine: &Machine, job: Job, split: &Split) -> Pa
     }
 }
 
-/// Operations for each parameter and token: forward 2, gradients of activations 2, of weights 2.
-fn passes(method: Method) -> f64 {
-    match method {
+/// Operations for each parameter and token: forward 2, gradients of activations 2, of weights 2,
+/// and the forward ones once more where layers are computed again.
+pub fn passes(method: Method, again: bool) -> f64 {
+    let once = match method {
         Method::Full => 6.0,
         Method::Lora | Method::Qlora => 4.0,
-    }
+    };
+    if again { once + 2.0 } else { once }
 }
 
 /// Four all-reduces of a layer's activations in 16 bits, six where they are computed again

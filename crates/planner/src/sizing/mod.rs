@@ -4,6 +4,7 @@
 //! over the other. [`training`] and [`serving`] give the memory of a split, [`flops`] the work
 //! of a token, [`efficiency`] the time that a GPU takes for it. [`layout`] chooses a split,
 //! [`time`] turns speed into hours, and [`estimate`] puts it together with its [`formula`]s.
+//! A [`quote`] is an estimate without a spec; [`deadline`] says what to do about a late one.
 //!
 //! All of it is arithmetic on `f64` without functions that differ between machines (roots and
 //! logarithms are made of the four operations), so that equal input gives equal bytes.
@@ -29,6 +30,10 @@ pub mod time;
 pub mod formula;
 
 pub mod estimate;
+
+pub mod deadline;
+
+pub mod quote;
 
 mod number;
 

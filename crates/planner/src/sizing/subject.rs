@@ -1,6 +1,10 @@
 //! The model that is sized: its counts, and the shape they go with.
 
-use model::transformer::Transformer;
+use model::{
+    catalog::Catalog,
+    diag::{At, Code, Diagnostic},
+    transformer::Transformer,
+};
 
 use super::number::{cube_root, float};
 
@@ -100,6 +104,37 @@ impl Subject {
                 assumed: true,
             },
         })
+    }
+
+    /// A model of the catalogue, with counts that go before those published.
+    ///
+    /// # Errors
+    /// The catalogue has no such model.
+    pub fn known(
+        catalog: &Catalog,
+        name: &str,
+        parameters: Option<u64>,
+        active: Option<u64>,
+    ) -> Result<Option<Self>, Diagnostic> {
+        let Some(known) = catalog.model(name) else {
+            let message = format!("no known model has the name `{name}`");
+            let finding = Diagnostic::new(Code::ModelUnknown, At::Nowhere, message);
+            let names = catalog.models().iter().map(|known| known.name.as_str());
+            let near = model::suggest::nearest(&name.to_lowercase(), names);
+            return Err(match near {
+                Some(near) => finding.with_help(format!("did you mean `{near}`?")),
+                None => {
+                    finding.with_help("give the number of parameters, or the model's `config.json`")
+                }
+            });
+        };
+        let active = active.or(known.active_parameters);
+        let parameters = parameters.unwrap_or(known.parameters);
+        Ok(Self::new(
+            Some(parameters),
+            active,
+            Some(&known.transformer),
+        ))
     }
 
     /// Whether only some parameters take part in a token.

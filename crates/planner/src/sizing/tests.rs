@@ -352,3 +352,102 @@ proptest! {
         prop_assert!(speed.mfu > 0.0 && speed.mfu < 1.0);
     }
 }
+
+mod quotes {
+    use model::{
+        diag::Code,
+        spec::Stage,
+        units::{Micros, Region},
+    };
+    use rust_decimal::Decimal;
+
+    use super::*;
+    use crate::sizing::{number::whole, quote};
+
+    fn request<'a>(subject: &'a Subject, location: &'a Region) -> quote::Request<'a> {
+        quote::Request {
+            subject,
+            gpu: "H100",
+            gpus: Some(512),
+            stage: Stage::Training,
+            method: Method::Full,
+            precision: Precision::Bf16,
+            sequence: Some(8_192),
+            tokens: Some(1_000_000_000_000),
+            concurrency: None,
+            deadline: None,
+            fixed: Fixed::default(),
+            location,
+        }
+    }
+
+    #[test]
+    fn money_is_the_price_of_the_vms_for_the_seconds() {
+        let (subject, location) = (known("llama-3.1-70b"), Region::new("eastus"));
+        let catalog = Catalog::embedded();
+        let quote = quote::quote(request(&subject, &location), catalog).expect("512 GPUs do");
+        assert_eq!(quote.size.as_str(), "Standard_ND96isr_H100_v5");
+        let price = catalog
+            .vm_price(&location, &quote.size)
+            .and_then(|row| row.linux);
+        let price = price.expect("the region has a price");
+        let hourly = Micros::from_price(price, Decimal::from(64));
+        assert_eq!(quote.cost.lines[0].hourly_micros, hourly);
+        assert_eq!(Some(quote.cost.after.hourly_micros), hourly);
+        let speed = quote.sizing.throughput.expect("it fits");
+        let seconds = whole(speed.seconds.expect("the tokens are known")).expect("it fits");
+        let hours = Decimal::from(seconds) * Decimal::from(64) / Decimal::from(3_600);
+        assert_eq!(quote.run, Micros::from_price(price, hours));
+    }
+
+    #[test]
+    fn what_the_region_has_no_price_of_costs_something_unknown() {
+        let (subject, location) = (known("llama-3.1-8b"), Region::new("eastus"));
+        let request = quote::Request {
+            gpu: "GB300",
+            gpus: None,
+            ..request(&subject, &location)
+        };
+        let quote = quote::quote(request, Catalog::embedded()).expect("GB300 do");
+        assert!(!quote.cost.complete);
+        assert_eq!((quote.run, quote.cost.lines[0].hourly_micros), (None, None));
+    }
+
+    #[test]
+    fn a_late_deadline_names_a_gpu_that_would_do() {
+        let (subject, location) = (known("llama-3.1-8b"), Region::new("eastus"));
+        let late = |tokens, deadline: &str| {
+            let request = quote::Request {
+                gpu: "V100",
+                gpus: None,
+                precision: Precision::Fp16,
+                tokens: Some(tokens),
+                deadline: deadline.parse().ok(),
+                ..request(&subject, &location)
+            };
+            quote::quote(request, Catalog::embedded())
+        };
+        let finding = late(1_000_000_000_000, "12d").expect_err("V100 are too slow");
+        assert_eq!(finding.code, Code::DeadlineMissed);
+        assert!(finding.message.contains("100 VMs"), "{}", finding.message);
+        let other = finding.help.iter().find(|help| help.starts_with("`--gpu "));
+        assert_eq!(other.map(String::as_str), Some("`--gpu A100-40` would do"));
+        assert!(late(1_000_000, "12d").is_ok());
+    }
+
+    #[test]
+    fn serving_stays_on_one_vm_and_without_infiniband_where_it_can() {
+        let (subject, location) = (known("llama-3.1-8b"), Region::new("eastus"));
+        let request = quote::Request {
+            gpu: "A100-80",
+            gpus: None,
+            stage: Stage::Inference,
+            tokens: None,
+            concurrency: Some(16),
+            ..request(&subject, &location)
+        };
+        let quote = quote::quote(request, Catalog::embedded()).expect("one A100 does");
+        assert_eq!(quote.size.as_str(), "Standard_NC24ads_A100_v4");
+        assert_eq!((quote.sizing.gpus, quote.sizing.vms), (1, 1));
+    }
+}

@@ -226,12 +226,9 @@ fn pace(subject: &Subject, machine: &Machine, job: Job, layout: &Layout) -> Vec<
             "time_matmul",
             "passes·(P_active − E) / (peak·matmul share·gain·mixture)",
             format!(
-                "{} passes, {} FLOP/s, mixture {}",
-                if again {
-                    "with recompute"
-                } else {
-                    "without recompute"
-                },
+                "{}·{} / {}, mixture {}",
+                short(efficiency::passes(job.method, again)),
+                short(subject.active - subject.embedding),
                 short(rate),
                 short(mixture)
             ),

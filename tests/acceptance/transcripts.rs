@@ -33,6 +33,7 @@ transcripts! {
     sandbox_world,
     saved_plan,
     shrink,
+    sized,
     unreadable,
     usage,
     wrong_spec,

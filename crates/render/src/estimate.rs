@@ -80,12 +80,12 @@ pub fn text(estimate: &Estimate<'_>, style: Style) -> String {
     row("split", sizing::parallelism_words(estimate.parallelism));
     match estimate.throughput {
         Some(throughput) => row("speed", sizing::throughput_words(throughput)),
-        None => row("speed", "unknown: it does not fit".to_owned()),
+        None => row("speed", words::UNKNOWN.to_owned()),
     }
     row("cost", cost_words(estimate));
     paper.lines(&table.lines(style));
     paper.heading("How the numbers come about");
-    paper.lines(&sizing::formulas(estimate.formulas).lines(style));
+    paper.lines(&sizing::formulas(estimate.formulas, 2).lines(style));
     paper.finish()
 }
 

@@ -115,13 +115,13 @@ pub(crate) fn throughput_words(throughput: &Throughput) -> String {
 }
 
 /// Each number with its formula, the values, and where it is from.
-pub(crate) fn formulas(formulas: &[Formula]) -> Table {
+pub(crate) fn formulas(formulas: &[Formula], indent: usize) -> Table {
     let columns = [
         Column::left("", Fit::Keep),
         Column::left("", Fit::Keep),
         Column::left("", Fit::Wrap),
     ];
-    let mut table = Table::new(columns, 2);
+    let mut table = Table::new(columns, indent);
     for formula in formulas {
         let Formula {
             name,

@@ -111,10 +111,13 @@ impl Catalog {
         &self.model_table().rows
     }
 
-    /// One known model, whatever the case of its name.
+    /// One known model by its name, or by its repository, whatever the case.
     pub fn model(&self, name: &str) -> Option<&KnownModel> {
-        let name = name.to_lowercase();
-        find(self.models(), |model| model.name.as_str().cmp(&name))
+        let lower = name.to_lowercase();
+        find(self.models(), |model| model.name.as_str().cmp(&lower)).or_else(|| {
+            let mut models = self.models().iter();
+            models.find(|model| model.repository.eq_ignore_ascii_case(name))
+        })
     }
 
     /// All regions, by name.

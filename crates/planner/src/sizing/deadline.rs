@@ -21,12 +21,12 @@ impl Shortfall {
         let deadline = span(self.deadline);
         if !self.seconds.is_finite() {
             return format!(
-                "the deadline of {deadline} is not met: {} do not hold the model",
+                "the deadline of {deadline} is not met: {} would not hold the model",
                 self.limit
             );
         }
         format!(
-            "the deadline of {deadline} is not met: {} take {}, which is {} longer",
+            "the deadline of {deadline} is not met: {} would take {}, which is {} longer",
             self.limit,
             span(self.seconds),
             span(self.seconds - self.deadline)
@@ -50,6 +50,14 @@ impl Shortfall {
             tokens(fewer),
             span(self.deadline)
         )]
+    }
+}
+
+/// A number of VMs of a size.
+pub fn vms(count: u32, size: &str) -> String {
+    match count {
+        1 => format!("1 VM of `{size}`"),
+        count => format!("{count} VMs of `{size}`"),
     }
 }
 
@@ -94,7 +102,7 @@ mod tests {
         };
         assert_eq!(
             shortfall.message(),
-            "the deadline of 4d00h is not met: 100 VMs take 10d00h, which is 6d00h longer"
+            "the deadline of 4d00h is not met: 100 VMs would take 10d00h, which is 6d00h longer"
         );
         let help = ["a deadline of `10d` would do, or `400B` tokens in 4d00h"];
         assert_eq!(shortfall.help(), help);

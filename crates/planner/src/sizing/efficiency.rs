@@ -125,9 +125,8 @@ pub fn pace(subject: &Subject, machine: &Machine, job: Job, split: &Split) -> Pa
     let matmul = passes * linear / rate;
     // Flash attention computes the scores again on the way back: 7 products instead of 6.
     let products = if again { 9.0 } else { 7.0 } / 6.0;
-    let attention = job.sequence.map_or(0.0, |sequence| {
-        flops::attention(subject, sequence) * products / (machine.dense * attention_share(machine))
-    });
+    let attention = flops::attention(subject, job.timed_sequence()) * products
+        / (machine.dense * attention_share(machine));
     let shape = &subject.shape;
     let touched = PASSES * 34.0 * shape.hidden * shape.layers;
     let elementwise = touched * if again { 4.0 / 3.0 } else { 1.0 } / machine.bandwidth;
@@ -182,9 +181,7 @@ fn tensor(subject: &Subject, machine: &Machine, split: &Split, again: bool) -> f
 /// Bytes that data ranks exchange for one step, and those of the host, beyond what the step's
 /// work hides; for one token of one GPU.
 fn exposed(subject: &Subject, machine: &Machine, job: Job, split: &Split, work: f64) -> f64 {
-    let Some(sequence) = job.sequence else {
-        return 0.0;
-    };
+    let sequence = job.timed_sequence();
     let model_ranks = float(u64::from(split.tensor)) * float(u64::from(split.pipeline));
     // Tokens of a step for each GPU of the group that shares a copy.
     let tokens = sequence * float(u64::from(split.micro_batch)) / model_ranks;

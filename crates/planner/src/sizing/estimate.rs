@@ -102,7 +102,7 @@ pub fn training(
     };
     let layout =
         layout::choose(subject, machine, job, fixed, gpus).ok_or(Trouble::NoSplit { gpus })?;
-    let flops_per_token = flops::training(subject, job.method, job.sequence);
+    let flops_per_token = flops::training(subject, job.method, job.timed_sequence());
     let rate = 1.0 / layout.pace.seconds;
     let mfu = flops_per_token * rate / machine.dense;
     let throughput = throughput((flops_per_token, mfu, rate), tokens, gpus);
@@ -137,12 +137,21 @@ pub fn service(
         .div_ceil(machine.gpus)
         .saturating_mul(machine.gpus);
     let gpus = gpus.unwrap_or(recommended);
-    let copies = Copies {
-        count: (gpus / least.each()).max(1),
-        ..least
+    let copies = if least.each() <= gpus {
+        Copies {
+            count: gpus / least.each(),
+            ..least
+        }
+    } else {
+        // It does not fit; what one copy over all of them would take says by how much.
+        Copies {
+            tensor: gpus.max(1),
+            pipeline: 1,
+            count: 1,
+        }
     };
     let terms = serving::memory(subject, service, &copies);
-    let fits = terms.sum() <= machine.usable() && copies.gpus() <= gpus;
+    let fits = terms.sum() <= machine.usable();
     let sequences = serving::sequences(service, &copies).unwrap_or(1.0);
     let context = service.sequence.unwrap_or(0.0);
     let step = serving::step(
@@ -177,7 +186,9 @@ pub fn service(
             recompute: None,
             micro_batch: None,
         },
-        throughput: fits.then(|| throughput((flops_per_token, mfu, rate), tokens, gpus)),
+        // One sequence more or less is no speed of a service whose load nobody said.
+        throughput: (fits && service.concurrency.is_some())
+            .then(|| throughput((flops_per_token, mfu, rate), tokens, gpus)),
         formulas,
     })
 }

@@ -10,10 +10,10 @@ use super::subject::Subject;
 /// Full training is `6·(P − E) + 6·L·w·s`; adapters need no weight gradients of the frozen
 /// matrices, and by the usual convention no attention: `4·(P − E)`. Recomputing is not the
 /// model's work, and not in it.
-pub fn training(subject: &Subject, method: Method, sequence: Option<f64>) -> f64 {
+pub fn training(subject: &Subject, method: Method, sequence: f64) -> f64 {
     let linear = subject.active - subject.embedding;
     match method {
-        Method::Full => 6.0 * linear + sequence.map_or(0.0, |tokens| attention(subject, tokens)),
+        Method::Full => 6.0 * linear + attention(subject, sequence),
         Method::Lora | Method::Qlora => 4.0 * linear,
     }
 }

@@ -62,6 +62,27 @@ impl Machine {
         Some(machine)
     }
 
+    /// A size's VM with GPUs of which only the memory is known; what has to do with speed means
+    /// nothing. `None` where not even that is known.
+    pub fn of_memory(size: &Size) -> Option<Self> {
+        let part = size.gpu.as_ref()?;
+        let gpus = part.share?.whole().max(1);
+        Some(Self {
+            gpu: part.model.clone(),
+            generation: 0,
+            memory: float(u64::from(part.memory_gb?)) * 1e9,
+            dense: 1.0,
+            fp8: None,
+            matmul: None,
+            bandwidth: 1.0,
+            gpus,
+            domain: gpus,
+            link: 1.0,
+            fabric: 1.0,
+            rdma: size.rdma,
+        })
+    }
+
     /// A VM with a number of GPUs of a kind.
     pub fn with(gpu: &Gpu, gpus: u32, rdma: bool) -> Self {
         let fabric = gpu.fabric_gb_s.filter(|_| rdma).map(of_decimal);

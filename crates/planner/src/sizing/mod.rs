@@ -37,5 +37,7 @@ pub mod quote;
 
 mod number;
 
+pub(crate) use self::number::float;
+
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 
 /// A whole number as a float; beyond 2⁵³ the nearest one.
-pub(super) fn float(number: u64) -> f64 {
+pub(crate) fn float(number: u64) -> f64 {
     number.to_f64().unwrap_or(f64::MAX)
 }
 

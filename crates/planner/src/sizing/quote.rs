@@ -10,7 +10,7 @@ use model::{
 use rust_decimal::Decimal;
 
 use super::{
-    deadline::Shortfall,
+    deadline::{Shortfall, vms},
     estimate::{self, Missed, Sizing, Trouble},
     layout::Fixed,
     machine::Machine,
@@ -223,8 +223,8 @@ fn with_deadline(
     };
     let least = sizing.vms;
     match (request.gpus, plan(machine, least)) {
-        (None, Ok(vms)) => {
-            let gpus = vms.saturating_mul(machine.gpus);
+        (None, Ok(enough)) => {
+            let gpus = enough.saturating_mul(machine.gpus);
             let more = Request {
                 gpus: Some(gpus),
                 ..request
@@ -233,38 +233,50 @@ fn with_deadline(
         }
         (Some(gpus), found) => {
             let shortfall = Shortfall {
-                limit: format!("{gpus} GPUs"),
+                limit: if gpus == 1 {
+                    "1 GPU".to_owned()
+                } else {
+                    format!("{gpus} GPUs")
+                },
                 seconds: seconds.unwrap_or(f64::INFINITY),
                 deadline: goal.1,
                 tokens: goal.0,
             };
             let mut finding = missed(&shortfall);
-            if let Ok(vms) = found {
-                let gpus = vms.saturating_mul(machine.gpus);
+            if let Ok(enough) = found {
+                let gpus = enough.saturating_mul(machine.gpus);
                 finding = finding.with_help(format!("`--gpus {gpus}` would do"));
             }
             Err(finding)
         }
-        (None, Err(Missed { most, seconds })) => {
-            let why = if machine.rdma {
-                "the most that InfiniBand connects"
-            } else {
-                "the most of a pool"
-            };
-            let shortfall = Shortfall {
-                limit: format!("{most} VMs of `{}`, {why},", size.name),
-                seconds,
-                deadline: goal.1,
-                tokens: goal.0,
-            };
-            let mut finding = missed(&shortfall);
-            if let Some(other) = faster(request, catalog, machine, |machine| {
-                plan(machine, 1).is_ok()
-            }) {
-                finding = finding.with_help(format!("`--gpu {other}` would do"));
-            }
-            Err(finding)
+        (None, Err(late)) => {
+            let finding = missed(&at_most(size, machine, late, goal));
+            let would_do = |machine: &Machine| plan(machine, 1).is_ok();
+            Err(match faster(request, catalog, machine, would_do) {
+                Some(other) => finding.with_help(format!("`--gpu {other}` would do")),
+                None => finding,
+            })
         }
+    }
+}
+
+/// How far as many VMs as there may be miss a deadline.
+fn at_most(
+    size: &Size,
+    machine: &Machine,
+    Missed { most, seconds }: Missed,
+    (tokens, deadline): (f64, f64),
+) -> Shortfall {
+    let why = if machine.rdma {
+        "the most that InfiniBand connects"
+    } else {
+        "the most of a pool"
+    };
+    Shortfall {
+        limit: format!("{}, {why},", vms(most, size.name.as_str())),
+        seconds,
+        deadline,
+        tokens,
     }
 }
 

@@ -61,7 +61,7 @@ fn sharded(data: u32, recompute: Recompute) -> Split {
 
 #[test]
 fn a_trillion_tokens_through_70b_take_26_days_on_512_h100() {
-    let work = flops::training(&known("llama-3.1-70b"), Method::Full, Some(8_192.0));
+    let work = flops::training(&known("llama-3.1-70b"), Method::Full, 8_192.0);
     close(work, 4.495e11, 0.001);
     let rate = time::tokens_per_second(989e12, 0.40, work);
     close(rate, 880.0, 0.001);
@@ -270,7 +270,7 @@ fn links_and_networks_slow_what_crosses_them() {
 #[test]
 fn a_mixture_computes_with_active_parameters_and_keeps_all() {
     let subject = known("mixtral-8x7b");
-    let work = flops::training(&subject, Method::Full, None);
+    let work = flops::training(&subject, Method::Full, 0.0);
     close(work, 6.0 * (12.9e9 - 131e6), 0.001);
     let terms = training::memory(
         &subject,

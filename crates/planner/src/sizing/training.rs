@@ -37,6 +37,17 @@ pub struct Job {
     pub sequence: Option<f64>,
 }
 
+/// Tokens of a sequence for which time is estimated where nobody says how many: the middle of
+/// usual ones. Memory is not: what activations take stays unknown.
+pub const USUAL_SEQUENCE: f64 = 4_096.0;
+
+impl Job {
+    /// Tokens of a sequence for estimates of time.
+    pub fn timed_sequence(&self) -> f64 {
+        self.sequence.unwrap_or(USUAL_SEQUENCE)
+    }
+}
+
 /// The terms of the memory of one GPU, in bytes. A term that is not known is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {

@@ -52,6 +52,10 @@ pub(super) fn names(paper: &mut Paper, plan: &Plan) {
 pub(crate) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, style: Style) {
     paper.hanging(&Line::of("  "), &title(name, pool));
     paper.lines(&facts(pool).lines(style));
+    if !pool.formulas.is_empty() {
+        paper.line(&Line::of("    ").then(Ink::Faint, "how these numbers come about"));
+        paper.lines(&sizing::formulas(&pool.formulas, 6).lines(style));
+    }
     let (kept, rejected) = (kept(pool), rejected(pool));
     let groups = [("next best", kept.as_slice()), ("rejected", &rejected)];
     paper.lines(&candidate_table(groups, CURRENCY).lines(style));

@@ -47,6 +47,7 @@ fn names_are_found_in_any_case() {
     let catalog = Catalog::embedded();
     let known = catalog.model("LLaMA-3.1-70B").expect("the table has it");
     assert_eq!(known.repository, "meta-llama/Llama-3.1-70B");
+    assert_eq!(catalog.model("meta-llama/llama-3.1-70b"), Some(known));
     assert_eq!(catalog.model("llama-3.1-71b"), None);
     for known in catalog.models() {
         assert_eq!(

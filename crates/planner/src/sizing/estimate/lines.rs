@@ -26,6 +26,7 @@ pub(super) fn training(
 ) -> Vec<Formula> {
     let mut lines = Vec::new();
     lines.extend(shape(subject));
+    lines.extend(sequence(job));
     lines.push(work(subject, job));
     lines.extend(states(subject, job, layout));
     lines.extend(activations(subject, job, layout));
@@ -75,26 +76,31 @@ fn shape(subject: &Subject) -> Option<Formula> {
     })
 }
 
+/// The length of a sequence, where nobody gave it.
+fn sequence(job: Job) -> Option<Formula> {
+    let result = format!("{} tokens", short(job.timed_sequence()));
+    let why = "for estimates of time only: what activations take stays unknown";
+    job.sequence
+        .is_none()
+        .then(|| line("sequence", "assumed", why, result, source::JUDGED))
+}
+
 fn work(subject: &Subject, job: Job) -> Formula {
     let linear = subject.active - subject.embedding;
     let result = format!(
         "{} FLOPs",
-        short(flops::training(subject, job.method, job.sequence))
+        short(flops::training(subject, job.method, job.timed_sequence()))
     );
-    let (formula, values) = match (job.method, job.sequence) {
-        (Method::Lora | Method::Qlora, _) => ("4·(P − E)", format!("4·{}", short(linear))),
-        (Method::Full, None) => (
-            "6·(P − E), attention unknown without a sequence",
-            format!("6·{}", short(linear)),
-        ),
-        (Method::Full, Some(sequence)) => (
+    let (formula, values) = match job.method {
+        Method::Lora | Method::Qlora => ("4·(P − E)", format!("4·{}", short(linear))),
+        Method::Full => (
             "6·(P − E) + 6·L·w·s",
             format!(
                 "6·{} + 6·{}·{}·{}",
                 short(linear),
                 short(subject.shape.layers),
                 short(subject.shape.attention_width),
-                short(sequence)
+                short(job.timed_sequence())
             ),
         ),
     };
@@ -219,7 +225,7 @@ fn pace(subject: &Subject, machine: &Machine, job: Job, layout: &Layout) -> Vec<
     let micro = |seconds: f64| format!("{} µs", short(seconds * 1e6));
     let rate = efficiency::matmul_rate(machine, job.precision);
     let mixture = efficiency::mixture_share(subject, machine);
-    let flops = flops::training(subject, job.method, job.sequence);
+    let flops = flops::training(subject, job.method, job.timed_sequence());
     let again = layout.split.recompute == Recompute::Full;
     vec![
         line(
@@ -334,13 +340,13 @@ pub(super) fn serving(
     ];
     lines.extend(cache(subject, service, copies, sequences, &terms));
     lines.push(sum(&terms, machine));
-    lines.extend(ceilings(
-        subject,
-        machine,
-        service,
-        copies,
-        (sequences, step),
-    ));
+    // Without sequences there is no speed to show.
+    let of_load = |line: &Formula| line.name == "step" || line.name.starts_with("tokens");
+    let ceilings = ceilings(subject, machine, service, copies, (sequences, step));
+    let known = ceilings
+        .into_iter()
+        .filter(|line| service.concurrency.is_some() || !of_load(line));
+    lines.extend(known);
     lines
 }
 
@@ -365,7 +371,7 @@ fn ceilings(
             "step",
             "max(bytes read / (GPUs·bandwidth·0.7), 2·P_active·sequences / (GPUs·peak·0.5))",
             format!(
-                "{} sequences, {} GPUs, {} B/s, {} FLOP/s",
+                "sequences {}, GPUs {}, {} B/s, {} FLOP/s",
                 short(sequences),
                 copies.each(),
                 short(machine.bandwidth),
@@ -384,7 +390,7 @@ fn ceilings(
         line(
             "prefill",
             "GPUs·peak·0.5 / (2·P_active), a ceiling while reading prompts",
-            format!("{} GPUs", copies.each()),
+            format!("GPUs {}", copies.each()),
             format!(
                 "{} tokens/s of one copy",
                 short(serving::prefill(subject, precision, machine, copies.each()))

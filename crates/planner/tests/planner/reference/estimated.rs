@@ -31,7 +31,7 @@ pub(super) fn of(point: &Point) -> Result<f64, String> {
         "mfu_percent" => counted(point, &subject, &machine),
         "tflops" => {
             let rate = leading_number(&point.note);
-            Ok(rate * flops::training(&subject, job.method, job.sequence) / 1e12)
+            Ok(rate * flops::training(&subject, job.method, job.timed_sequence()) / 1e12)
         }
         "states_gib" => Ok(states_only(point, &subject, job) / GIB),
         "memory_gb" => {
@@ -61,7 +61,9 @@ fn run(
     };
     match quantity {
         "rate" => Ok(rate),
-        "tflops_rate" => Ok(rate * flops::training(subject, job.method, job.sequence) / 1e12),
+        "tflops_rate" => {
+            Ok(rate * flops::training(subject, job.method, job.timed_sequence()) / 1e12)
+        }
         "minutes" => Ok(time::seconds(tokens()?, rate, point.gpus) / 60.0),
         "gpu_hours" => Ok(time::gpu_hours(tokens()?, rate)),
         "memory_gib" => Ok(layout.terms.sum() / GIB),

@@ -161,9 +161,9 @@ pub fn service(
         copies.each(),
         (sequences, context),
     );
-    let rate = sequences / step / float(u64::from(copies.each()));
+    let rate = serving::rate(sequences, step, copies.each());
     let flops_per_token = flops::inference(subject);
-    let mfu = flops_per_token * rate / machine.dense;
+    let mfu = flops_per_token * rate / serving::peak(machine, service.precision);
     let mut memory = document(&terms, machine);
     memory.gpus_minimum = Some(least.gpus());
     memory.gpus_recommended = Some(recommended);

@@ -2,7 +2,9 @@
 
 use model::spec::Precision;
 
-use super::{flops, machine::Machine, number::float, subject::Subject, training::Terms};
+use super::{
+    efficiency::BUSY, flops, machine::Machine, number::float, subject::Subject, training::Terms,
+};
 
 /// Overhead of serving as a share of the weights: graphs, activations, allocator (10 to 20 %).
 pub const OVERHEAD: f64 = 0.15;
@@ -150,6 +152,11 @@ pub fn step(
     let work = flops::inference(subject) * sequences;
     let computing = work / (gpus * peak(machine, precision) * COMPUTE_SHARE);
     reading.max(computing)
+}
+
+/// Tokens a second of one GPU that writes, as far as its copy is busy.
+pub fn rate(sequences: f64, step: f64, gpus: u32) -> f64 {
+    sequences / step / float(u64::from(gpus.max(1))) * BUSY
 }
 
 /// Tokens a second of one copy that reads prompts.

@@ -7,7 +7,6 @@ use crate::sizing::{
     formula::{gigabytes, line, short, source},
     layout::Layout,
     machine::{Machine, USABLE},
-    number::float,
     serving::{self, Copies, Service},
     split::{Offload, Recompute, Sharding},
     subject::Subject,
@@ -358,7 +357,6 @@ fn ceilings(
     (sequences, step): (f64, f64),
 ) -> [Formula; 4] {
     let precision = service.precision;
-    let each = float(u64::from(copies.each()));
     [
         line(
             "flops_per_token",
@@ -382,9 +380,15 @@ fn ceilings(
         ),
         line(
             "tokens_per_second_per_gpu",
-            "sequences / step / GPUs of a copy, a ceiling while writing",
-            format!("{} / {} s / {}", short(sequences), short(step), short(each)),
-            short(sequences / step / each),
+            "busy·sequences / step / GPUs of a copy, while writing",
+            format!(
+                "{}·{} / {} s / {}",
+                short(efficiency::BUSY),
+                short(sequences),
+                short(step),
+                copies.each()
+            ),
+            short(serving::rate(sequences, step, copies.each())),
             source::ARITHMETIC,
         ),
         line(

@@ -21,3 +21,5 @@ mod properties;
 mod oracle;
 
 mod reference;
+
+mod sized;

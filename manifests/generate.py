@@ -163,16 +163,24 @@ def offers(collected, sources):
     return set(regions)
 
 
+def paid(price):
+    """A price, or nothing for 0: sources have 0 for sizes whose price is not announced."""
+    return "" if price and float(price) == 0 else price
+
+
 def vm_prices(collected, sources):
     regions = collections.defaultdict(list)
     for row in read(collected / "prices/vm-prices.csv"):
         if row["as_of"] != sources.day(row["source"]):
             raise ValueError(f"expected the day of source {row['source']}, found {row}")
-        regions[row["region"]].append([
-            short(row["sku"]), row["linux_ondemand_usd_h"], row["linux_spot_usd_h"],
-            row["windows_ondemand_usd_h"], row["linux_savingsplan_1y_usd_h"],
-            sources.use(row["source"]), row["flags"].replace("|", " "),
-        ])
+        prices = [paid(row[column]) for column in [
+            "linux_ondemand_usd_h", "linux_spot_usd_h", "windows_ondemand_usd_h",
+            "linux_savingsplan_1y_usd_h",
+        ]]
+        if any(prices) or "cs_withheld" in row["flags"]:
+            regions[row["region"]].append([
+                short(row["sku"]), *prices, sources.use(row["source"]), row["flags"].replace("|", " "),
+            ])
     header = ["size", "linux", "spot", "windows", "savings_plan_1y", "source", "flags"]
     for region, rows in regions.items():
         write(f"prices/vm/{region}.csv", header, sorted(rows, key=by_name))

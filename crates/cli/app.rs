@@ -2,11 +2,15 @@
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
-use model::diag::{Code, Diagnostic, DiagnosticDocument, Diagnostics};
+use model::{
+    catalog::Catalog,
+    diag::{At, Code, Diagnostic, DiagnosticDocument, Diagnostics},
+};
 
 use crate::{
     VERSION,
     args::Global,
+    cache::Cache,
     exit::Exit,
     output::{self, Output},
     source::Source,
@@ -25,6 +29,8 @@ pub(crate) struct App {
     /// The environment; read once, here.
     pub(crate) environment: BTreeMap<String, String>,
     source: OnceCell<Source>,
+    /// The catalogue with the user's cache, or why that is not used; `None` without a cache.
+    cached: OnceCell<Result<Option<Catalog>, String>>,
 }
 
 impl App {
@@ -41,6 +47,7 @@ impl App {
             command,
             environment,
             source: OnceCell::new(),
+            cached: OnceCell::new(),
         }
     }
 
@@ -60,6 +67,38 @@ impl App {
         self.source
             .get()
             .ok_or_else(|| Stop::with(Diagnostics::default()))
+    }
+
+    /// The catalogue: with the user's cache over it, unless the run is offline.
+    pub(crate) fn catalog(&self, offline: bool) -> &Catalog {
+        if offline {
+            return Catalog::embedded();
+        }
+        let cached = self.cached.get_or_init(|| match Cache::of(self) {
+            Some(cache) => cache.open(),
+            None => Ok(None),
+        });
+        match cached {
+            Ok(Some(catalog)) => catalog,
+            Ok(None) | Err(_) => Catalog::embedded(),
+        }
+    }
+
+    /// What of the user's cache could not be used, as far as it was asked for.
+    pub(crate) fn cache_findings(&self) -> Diagnostics {
+        let help = "run `tensorform catalog refresh`; embedded rows are used meanwhile";
+        let finding = |message: String| {
+            Diagnostic::new(Code::CacheUnusable, At::Nowhere, message).with_help(help)
+        };
+        match self.cached.get() {
+            None | Some(Ok(None)) => Diagnostics::default(),
+            Some(Err(reason)) => [finding(reason.clone())].into_iter().collect(),
+            Some(Ok(Some(catalog))) => {
+                let errors = catalog.cache_errors().into_iter();
+                let messages = errors.map(|error| format!("the catalogue's cache: {error}"));
+                messages.map(finding).collect()
+            }
+        }
     }
 
     /// Findings as they stand in JSON documents.

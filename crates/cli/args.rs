@@ -205,6 +205,8 @@ pub(crate) enum Command {
     Sizes(Sizes),
     /// List images
     Images,
+    /// Show what the catalogue holds, or bring it up to date
+    Catalog(Catalog),
     /// Run the sandbox by itself
     Sandbox(Sandbox),
     /// Print the JSON schema of the spec
@@ -260,6 +262,10 @@ impl Command {
             Self::Estimate(_) => "estimate",
             Self::Sizes(_) => "sizes",
             Self::Images => "images",
+            Self::Catalog(arguments) => match arguments.command {
+                CatalogCommand::Info => "catalog info",
+                CatalogCommand::Refresh(_) => "catalog refresh",
+            },
             Self::Sandbox(_) => "sandbox serve",
             Self::Schema(_) => "schema",
             Self::Completions(_) => "completions",
@@ -410,6 +416,36 @@ pub(crate) enum SizeOrder {
     PricePerGpu,
     /// By price of a dense bf16 TFLOPS
     PricePerTflops,
+}
+
+/// Arguments of `catalog`.
+#[derive(Args, Debug)]
+pub(crate) struct Catalog {
+    #[command(subcommand)]
+    pub(crate) command: CatalogCommand,
+}
+
+/// Commands of `catalog`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CatalogCommand {
+    /// Show tables, rows, days, sources and the cache
+    Info,
+    /// Read list prices, and what regions offer, into the cache
+    Refresh(Refresh),
+}
+
+/// Arguments of `catalog refresh`.
+#[derive(Args, Debug)]
+pub(crate) struct Refresh {
+    /// Only this region; may be given several times [default: all]
+    #[arg(long, value_name = "REGION")]
+    pub(crate) location: Vec<String>,
+    /// Only list prices, which need no credential
+    #[arg(long, conflicts_with = "offers")]
+    pub(crate) prices: bool,
+    /// Only what regions offer
+    #[arg(long)]
+    pub(crate) offers: bool,
 }
 
 /// Arguments of `sandbox`.

@@ -1,7 +1,10 @@
 //! Errors of Azure as findings: one line, where it happened, and a way out.
 
 use azure::{ConnectError, ReadError, RequestError, RequestFault, chain};
-use model::diag::{At, Code, Diagnostic};
+use model::{
+    diag::{At, Code, Diagnostic},
+    units::Region,
+};
 
 use crate::stop::Stop;
 
@@ -31,6 +34,26 @@ pub(crate) fn connect(error: &ConnectError) -> Stop {
 /// Why something could not be read.
 pub(crate) fn read(error: &ReadError) -> Stop {
     request(&error.to_string(), &error.source, error.help.as_deref())
+}
+
+/// Why the list prices of a region could not be read.
+pub(crate) fn price_list(region: &Region, error: &RequestError) -> Stop {
+    let what = format!("the list prices of {region} could not be read");
+    let help = match &error.fault {
+        RequestFault::Unreadable(_) => Some(
+            "what answered is no Azure price list: check the proxy, and `--endpoint` if it is set",
+        ),
+        RequestFault::Refused(arm) => (arm.status < 429)
+            .then_some("what answered knows no price list: check `--endpoint` if it is set"),
+        RequestFault::Token(_)
+        | RequestFault::NotConnected { .. }
+        | RequestFault::Unanswered { .. }
+        | RequestFault::PlainHttp(_)
+        | RequestFault::ForeignOrigin { .. }
+        | RequestFault::InvalidName(_)
+        | RequestFault::Sdk(_) => None,
+    };
+    request(&what, error, help)
 }
 
 fn request(what: &str, error: &RequestError, help: Option<&str>) -> Stop {

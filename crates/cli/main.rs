@@ -20,6 +20,8 @@ mod usage;
 
 mod files;
 
+mod cache;
+
 mod source;
 
 mod errors;

@@ -56,9 +56,11 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     if world.client().is_none() {
         live.subscription.clone_from(&spec.subscription);
     }
-    let planned = decide(&world, spec, &mut live, &options)?;
+    let catalog = app.catalog(planning.offline);
+    let planned = decide(&world, catalog, spec, &mut live, &options)?;
     let mut findings = source.warnings();
     findings.extend(planned.diagnostics);
+    findings.extend(app.cache_findings());
     let plan = planned
         .plan
         .map(|plan| seal(app, plan, &findings, &world, started));
@@ -148,8 +150,13 @@ pub(crate) fn read(world: &World, scope: &ReadScope) -> Result<Live, Stop> {
 }
 
 /// Plans, and answers what the planner asks for until it asks nothing more.
-fn decide(world: &World, spec: &Spec, live: &mut Live, options: &Options) -> Result<Planned, Stop> {
-    let catalog = Catalog::embedded();
+fn decide(
+    world: &World,
+    catalog: &Catalog,
+    spec: &Spec,
+    live: &mut Live,
+    options: &Options,
+) -> Result<Planned, Stop> {
     let mut asked = BTreeSet::new();
     for _ in 0..MOST_ROUNDS {
         let planned = planner::plan(Input {

@@ -96,6 +96,17 @@ impl World {
         }
     }
 
+    /// Waits for something that needs timers even where nothing was opened.
+    ///
+    /// # Errors
+    /// The system gives no threads.
+    pub(crate) fn wait_or_start<T>(&self, future: impl Future<Output = T>) -> Result<T, Stop> {
+        match &self.runtime {
+            Some(runtime) => Ok(runtime.block_on(future)),
+            None => Ok(runtime()?.block_on(future)),
+        }
+    }
+
     /// Waits for something to be read. After an apply has listened to signals an interrupt would
     /// go unheard, so that it ends the wait here.
     ///
@@ -193,7 +204,11 @@ pub(crate) fn subscription(app: &App, spec: Option<&Spec>) -> Result<Option<Stri
     }
 }
 
-fn settings(app: &App) -> Result<Settings, Stop> {
+/// How Azure, or the endpoint that the options name, is reached.
+///
+/// # Errors
+/// No credential has the name that the options give.
+pub(crate) fn settings(app: &App) -> Result<Settings, Stop> {
     let mut settings = Settings::new(app.environment.clone());
     settings.cloud = cloud(app);
     settings.endpoint.clone_from(&app.global.endpoint);

@@ -34,3 +34,5 @@ mod signals;
 mod neighbours;
 
 mod rough;
+
+mod catalog;

@@ -19,6 +19,7 @@ transcripts! {
     apply_troubles,
     being_written,
     broken_nodes,
+    catalog_refresh,
     catalogue,
     changed_behind,
     credentials,

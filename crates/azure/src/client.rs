@@ -17,7 +17,7 @@ use crate::{
     credentials::{self, Bridge, Chosen, ConnectError},
     error::{RequestError, RequestFault},
     lro::drive::UnderWay,
-    paging::Pages,
+    paging::{OF_ARM, Pages, Sends},
     settings::{Limits, Settings},
     transport::{ArmTransport, REQUEST_ID, check_scheme},
     versions,
@@ -61,7 +61,7 @@ impl Client {
         rustls::crypto::ring::default_provider()
             .install_default()
             .ok();
-        let endpoint = endpoint_of(&settings)?;
+        let endpoint = endpoint_of(&settings, settings.cloud.endpoint())?;
         let http = http_client(&settings, &endpoint)?;
         let chosen = credentials::choose(&settings).await?;
         let unbound = Self::over(settings.clone(), endpoint, http, chosen);
@@ -83,28 +83,16 @@ impl Client {
         let transport = Arc::new(ArmTransport::new(
             http,
             endpoint.clone(),
-            Arc::clone(&bridge),
-            scope.clone(),
+            Some((Arc::clone(&bridge), scope.clone())),
             Arc::clone(&settings.clock),
             settings.limits,
         ));
         let policy: Arc<dyn azure_core::Policy> = transport.clone();
-        let options = ClientOptions::new(TransportOptions::new_custom_policy(policy))
-            .retry(RetryOptions::none())
-            .telemetry(
-                TelemetryOptions::default()
-                    .application_id(format!("tensorform/{}", env!("CARGO_PKG_VERSION"))),
-            );
+        let options = options_over(policy);
         let credential: Arc<dyn TokenCredential> = bridge;
         let typed =
             compute::Client::new(endpoint.clone(), credential, vec![scope], options.clone());
-        let pipeline = Pipeline::new(
-            Some("tensorform"),
-            Some(env!("CARGO_PKG_VERSION")),
-            options,
-            Vec::new(),
-            Vec::new(),
-        );
+        let pipeline = pipeline_of(options);
         Self {
             inner: Arc::new(Inner {
                 endpoint,
@@ -292,8 +280,39 @@ impl Client {
 
     /// A list to be read page by page.
     pub(crate) fn pages(&self, first: Call) -> Pages {
-        Pages::new(first, self.inner.limits.pages)
+        Pages::new(first, self.inner.limits.pages, OF_ARM)
     }
+}
+
+impl Sends for Client {
+    async fn send(&self, call: &Call) -> Result<Reply, RequestError> {
+        Self::send(self, call).await
+    }
+}
+
+/// What typed clients and raw calls share: everything but sending is left to the transport.
+fn options_over(transport: Arc<dyn azure_core::Policy>) -> ClientOptions {
+    ClientOptions::new(TransportOptions::new_custom_policy(transport))
+        .retry(RetryOptions::none())
+        .telemetry(
+            TelemetryOptions::default()
+                .application_id(format!("tensorform/{}", env!("CARGO_PKG_VERSION"))),
+        )
+}
+
+fn pipeline_of(options: ClientOptions) -> Pipeline {
+    Pipeline::new(
+        Some("tensorform"),
+        Some(env!("CARGO_PKG_VERSION")),
+        options,
+        Vec::new(),
+        Vec::new(),
+    )
+}
+
+/// A pipeline for raw calls over a transport.
+pub(crate) fn pipeline_over(transport: Arc<dyn azure_core::Policy>) -> Pipeline {
+    pipeline_of(options_over(transport))
 }
 
 /// The answer, or `None` where the resource is absent.
@@ -307,9 +326,10 @@ pub(crate) fn absent_as_none(
     }
 }
 
-fn endpoint_of(settings: &Settings) -> Result<Url, ConnectError> {
+/// The endpoint that the settings name, or else the one that is usual.
+pub(crate) fn endpoint_of(settings: &Settings, usual: Url) -> Result<Url, ConnectError> {
     let Some(text) = &settings.endpoint else {
-        return Ok(settings.cloud.endpoint());
+        return Ok(usual);
     };
     let wrong = |reason: String| ConnectError::Endpoint {
         endpoint: text.clone(),
@@ -335,7 +355,10 @@ fn endpoint_of(settings: &Settings) -> Result<Url, ConnectError> {
     Ok(url)
 }
 
-fn http_client(settings: &Settings, endpoint: &Url) -> Result<reqwest::Client, ConnectError> {
+pub(crate) fn http_client(
+    settings: &Settings,
+    endpoint: &Url,
+) -> Result<reqwest::Client, ConnectError> {
     let builder = reqwest::Client::builder()
         .connect_timeout(settings.limits.connect_timeout)
         .redirect(reqwest::redirect::Policy::none());

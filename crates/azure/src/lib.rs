@@ -24,6 +24,8 @@ mod paging;
 
 mod client;
 
+mod price_list;
+
 mod lro;
 
 mod wire;
@@ -54,6 +56,7 @@ pub use self::{
     facts::answer,
     fault::{Fault, FaultKind, FaultScope, QuotaRefusal, Retry, classify, quota_refusal},
     logging::may_log,
+    price_list::PriceList,
     read::{ReadScope, read},
     settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},
 };

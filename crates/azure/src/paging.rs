@@ -6,9 +6,32 @@ use azure_core::{Method, Url};
 use serde_json::Value;
 
 use crate::{
-    call::Call,
-    client::Client,
+    call::{Call, Reply},
     error::{RequestError, RequestFault},
+};
+
+/// Whoever sends the calls for pages.
+pub(crate) trait Sends {
+    /// Sends a call.
+    fn send(&self, call: &Call) -> impl Future<Output = Result<Reply, RequestError>> + Send;
+}
+
+/// Under which names a page holds its items and says where the next one is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// The items.
+    pub(crate) items: &'static str,
+    /// The address of the next page.
+    pub(crate) next: &'static str,
+    /// How many items the page has, where it says so.
+    pub(crate) count: Option<&'static str>,
+}
+
+/// The pages of the Resource Manager.
+pub(crate) const OF_ARM: Shape = Shape {
+    items: "value",
+    next: "nextLink",
+    count: None,
 };
 
 /// A list that is being read.
@@ -17,26 +40,28 @@ pub(crate) struct Pages {
     next: Option<Call>,
     asked: BTreeSet<Url>,
     most: usize,
+    shape: Shape,
 }
 
 impl Pages {
     /// A list that begins with this call and may have so many pages.
-    pub(crate) fn new(first: Call, most: usize) -> Self {
+    pub(crate) fn new(first: Call, most: usize, shape: Shape) -> Self {
         Self {
             asked: BTreeSet::from([first.url.clone()]),
             next: Some(first),
             most,
+            shape,
         }
     }
 
     /// Reads all pages that are left.
     pub(crate) async fn rest(
         &mut self,
-        client: &Client,
+        sender: &impl Sends,
         items: &mut Vec<Value>,
     ) -> Result<(), RequestError> {
         while self.next.is_some() {
-            self.page(client, items).await?;
+            self.page(sender, items).await?;
         }
         Ok(())
     }
@@ -44,19 +69,19 @@ impl Pages {
     /// Reads one page into `items`; nothing where all have been read.
     pub(crate) async fn page(
         &mut self,
-        client: &Client,
+        sender: &impl Sends,
         items: &mut Vec<Value>,
     ) -> Result<(), RequestError> {
         let Some(call) = self.next.take() else {
             return Ok(());
         };
-        let reply = client.send(&call).await?;
+        let reply = sender.send(&call).await?;
         let unreadable = |what: String| RequestError {
             method: call.method.to_string(),
             target: call.url.path().to_owned(),
             fault: RequestFault::Unreadable(what),
         };
-        let next = take_page(reply.body, items).map_err(unreadable)?;
+        let next = take_page(reply.body, self.shape, items).map_err(unreadable)?;
         let Some(next) = next else {
             return Ok(());
         };
@@ -67,10 +92,10 @@ impl Pages {
             )));
         }
         if !self.asked.insert(next.clone()) {
-            return Err(unreadable(
-                "the list goes round in circles: `nextLink` names a page that was read already"
-                    .to_owned(),
-            ));
+            return Err(unreadable(format!(
+                "the list goes round in circles: `{}` names a page that was read already",
+                self.shape.next
+            )));
         }
         self.next = Some(Call::new(Method::Get, next));
         Ok(())
@@ -78,24 +103,31 @@ impl Pages {
 }
 
 /// Takes the items of a page; answers where the next one is.
-fn take_page(mut body: Value, items: &mut Vec<Value>) -> Result<Option<Url>, String> {
+fn take_page(mut body: Value, shape: Shape, items: &mut Vec<Value>) -> Result<Option<Url>, String> {
     // Lists of marketplace images are bare.
     if let Value::Array(page) = body {
         items.extend(page);
         return Ok(None);
     }
-    match body.get_mut("value").map(Value::take) {
-        Some(Value::Array(page)) => items.extend(page),
-        _ => return Err("expected a list in `value`".to_owned()),
+    let told = shape.count.and_then(|name| body.get(name)?.as_u64());
+    let Some(Value::Array(found)) = body.get_mut(shape.items).map(Value::take) else {
+        return Err(format!("expected a list in `{}`", shape.items));
+    };
+    if let Some(told) = told.filter(|told| usize::try_from(*told) != Ok(found.len())) {
+        return Err(format!(
+            "it says that it has {told} items and has {}",
+            found.len()
+        ));
     }
-    match body.get("nextLink") {
+    items.extend(found);
+    match body.get(shape.next) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(next)) if next.is_empty() => Ok(None),
         Some(Value::String(next)) => Url::parse(next)
             .map(Some)
-            .map_err(|error| format!("`nextLink` is no address: {error}")),
+            .map_err(|error| format!("`{}` is no address: {error}", shape.next)),
         // Taken for the end, it would hide what is on the pages behind it.
-        Some(_) => Err("expected an address in `nextLink`".to_owned()),
+        Some(_) => Err(format!("expected an address in `{}`", shape.next)),
     }
 }
 

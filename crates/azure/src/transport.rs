@@ -34,8 +34,8 @@ tokio::task_local! {
 pub(crate) struct ArmTransport {
     http: reqwest::Client,
     endpoint: Url,
-    bridge: Arc<Bridge>,
-    scope: String,
+    /// Who gives tokens, and what they are asked for; nobody where none is needed.
+    tokens: Option<(Arc<Bridge>, String)>,
     clock: Arc<dyn Clock>,
     gates: Gates,
     counts: Mutex<RequestCounts>,
@@ -58,20 +58,18 @@ struct Answer {
 }
 
 impl ArmTransport {
-    /// A transport to `endpoint` with tokens for `scope`.
+    /// A transport to `endpoint`, with tokens for a scope where it asks for any.
     pub(crate) fn new(
         http: reqwest::Client,
         endpoint: Url,
-        bridge: Arc<Bridge>,
-        scope: String,
+        tokens: Option<(Arc<Bridge>, String)>,
         clock: Arc<dyn Clock>,
         limits: Limits,
     ) -> Self {
         Self {
             http,
             endpoint,
-            bridge,
-            scope,
+            tokens,
             clock,
             gates: Gates::new(limits.requests_per_second),
             counts: Mutex::default(),
@@ -118,7 +116,9 @@ impl ArmTransport {
                 // The gate holds this request too.
                 Verdict::Pause(_) => {}
                 Verdict::NewToken => {
-                    self.bridge.clear_cache().await.map_err(token_fault)?;
+                    if let Some((bridge, _)) = &self.tokens {
+                        bridge.clear_cache().await.map_err(token_fault)?;
+                    }
                 }
             }
         }
@@ -171,11 +171,10 @@ impl ArmTransport {
 
     /// Puts a fresh token on the request: it may have waited longer than the last one lived.
     async fn authorize(&self, request: &mut Request) -> Result<(), RequestFault> {
-        let token = self
-            .bridge
-            .get_token(&[&self.scope])
-            .await
-            .map_err(token_fault)?;
+        let Some((bridge, scope)) = &self.tokens else {
+            return Ok(());
+        };
+        let token = bridge.get_token(&[scope]).await.map_err(token_fault)?;
         request.insert_header(AUTHORIZATION, format!("Bearer {}", token.token.secret()));
         Ok(())
     }

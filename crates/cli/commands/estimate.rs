@@ -19,7 +19,6 @@ use planner::sizing::{
 use crate::{
     app::App,
     args::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
-    commands::region,
     files,
     stop::{Outcome, Stop, exit_of},
 };
@@ -29,8 +28,8 @@ const VOCABULARY: u32 = 128_256;
 
 /// Estimates.
 pub(crate) fn run(app: &App, arguments: &Estimate) -> Outcome {
-    let catalog = Catalog::embedded();
-    let location = region(catalog, &arguments.location)?;
+    let catalog = app.catalog(false);
+    let location = super::sizes::region(catalog, &arguments.location)?;
     check_gpu(catalog, &arguments.gpu)?;
     let subject = subject(arguments, catalog)?;
     let precision = precision(arguments)?;
@@ -56,7 +55,8 @@ pub(crate) fn run(app: &App, arguments: &Estimate) -> Outcome {
         fixed: fixed(arguments),
         location: &location,
     };
-    let quote = quote::quote(request, catalog)?;
+    let mut quote = quote::quote(request, catalog)?;
+    quote.findings.extend(app.cache_findings());
     show(app, arguments, &location, &quote);
     app.say_below(&quote.findings);
     Ok(exit_of(&quote.findings))

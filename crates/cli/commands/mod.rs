@@ -22,17 +22,13 @@ mod sizes;
 
 mod images;
 
+mod catalog;
+
 mod sandbox;
 
 mod generated;
 
-use model::{catalog::Catalog, diag::Code, units::Region};
-
-use crate::{
-    app::App,
-    args::Command,
-    stop::{Outcome, Stop},
-};
+use crate::{app::App, args::Command, stop::Outcome};
 
 /// Runs a command.
 pub(crate) fn run(app: &App, command: Command) -> Outcome {
@@ -48,26 +44,10 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Estimate(arguments) => estimate::run(app, &arguments),
         Command::Sizes(arguments) => sizes::run(app, &arguments),
         Command::Images => Ok(images::run(app)),
+        Command::Catalog(arguments) => catalog::run(app, &arguments),
         Command::Sandbox(arguments) => sandbox::run(app, &arguments),
         Command::Schema(arguments) => Ok(generated::schema(app, &arguments)),
         Command::Completions(arguments) => Ok(generated::completions(app, &arguments)),
         Command::Man(arguments) => generated::man(app, &arguments),
     }
-}
-
-/// A region of the catalogue.
-fn region(catalog: &Catalog, name: &str) -> Result<Region, Stop> {
-    let location = Region::new(name);
-    if catalog.region(&location).is_some() {
-        return Ok(location);
-    }
-    let names = catalog.regions().iter().map(|region| region.name.as_str());
-    let stop = Stop::because(
-        Code::LocationUnknown,
-        format!("the catalogue has no region `{location}`"),
-    );
-    Err(match model::suggest::nearest(location.as_str(), names) {
-        Some(near) => stop.help(format!("did you mean `{near}`?")),
-        None => stop,
-    })
 }

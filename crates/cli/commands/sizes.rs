@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::catalog::{Catalog, Size, VmPrice};
+use model::{
+    catalog::{Catalog, Size, VmPrice},
+    diag::Code,
+    units::Region,
+};
 use render::sizes::SizeRow;
 use rust_decimal::Decimal;
 
@@ -15,8 +19,8 @@ use crate::{
 
 /// Lists sizes.
 pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
-    let catalog = Catalog::embedded();
-    let location = super::region(catalog, &arguments.location)?;
+    let catalog = app.catalog(false);
+    let location = region(catalog, &arguments.location)?;
     if let Some(gpu) = &arguments.gpu {
         check_gpu(gpu, catalog)?;
     }
@@ -43,7 +47,28 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
         render::sizes::text(&rows, &location, app.output.stdout)
     };
     app.output.data(&text);
+    app.say_below(&app.cache_findings());
     Ok(Exit::Done)
+}
+
+/// A region by its name.
+///
+/// # Errors
+/// The catalogue does not have it.
+pub(super) fn region(catalog: &Catalog, name: &str) -> Result<Region, Stop> {
+    let location = Region::new(name);
+    if catalog.region(&location).is_some() {
+        return Ok(location);
+    }
+    let names = catalog.regions().iter().map(|region| region.name.as_str());
+    let stop = Stop::because(
+        Code::LocationUnknown,
+        format!("the catalogue has no region `{location}`"),
+    );
+    Err(match model::suggest::nearest(location.as_str(), names) {
+        Some(near) => stop.help(format!("did you mean `{near}`?")),
+        None => stop,
+    })
 }
 
 fn check_gpu(wanted: &str, catalog: &Catalog) -> Result<(), Stop> {

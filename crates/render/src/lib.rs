@@ -38,6 +38,8 @@ pub mod status;
 
 pub mod sizes;
 
+pub mod catalog;
+
 pub mod images;
 
 pub mod page;

@@ -23,6 +23,7 @@ static FILTERS: LazyLock<Vec<Filter>> = LazyLock::new(|| {
         (r"sha256:[0-9a-f]{64}", "sha256:[DIGEST]"),
         (r"ssh-ed25519 AAAA[A-Za-z0-9+/=]+", "ssh-ed25519 [KEY]"),
         (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:[PORT]"),
+        (r"127-0-0-1-\d{4,5}", "127-0-0-1-[PORT]"),
         (
             r#""(seconds|elapsed_seconds)": \d+(\.\d+)?(e-?\d+)?"#,
             r#""$1": 0"#,
@@ -63,6 +64,8 @@ pub(crate) fn filtered(text: &str) -> String {
     for Filter(pattern, stands) in FILTERS.iter() {
         text = pattern.replace_all(&text, *stands).into_owned();
     }
+    let today = time::OffsetDateTime::now_utc().date().to_string();
+    let text = text.replace(&today, "YYYY-MM-DD");
     // Before the other durations: in a table they keep their width.
     let text = IN_TABLES.replace_all(&text, |found: &regex::Captures<'_>| {
         format!("  {:>width$}", "0s", width = found[1].len() - 2)

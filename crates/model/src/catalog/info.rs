@@ -6,12 +6,12 @@ use std::{
 };
 
 use super::{
+    cache::index_of,
     lists::{RegionOffers, VmPrices},
     load::Catalog,
     rows::TableInfo,
     table::{TableError, read_table},
 };
-use crate::digest;
 
 /// The index over the tables.
 pub(super) const TABLE: &str = "info.csv";
@@ -123,13 +123,7 @@ pub(super) fn digest_of_all(digests: &str) -> Option<&str> {
 
 /// The digest over the digests of tables, as the last line of a digest file has it.
 pub(super) fn digest_of_texts(texts: &BTreeMap<String, Cow<'static, str>>) -> String {
-    let mut lines = String::new();
-    for (name, text) in texts {
-        let digest = digest::of_text(text);
-        lines.push_str(digest.strip_prefix("sha256:").unwrap_or(&digest));
-        lines.push_str("  ");
-        lines.push_str(name);
-        lines.push('\n');
-    }
-    digest::of_text(&lines)
+    let texts = texts.iter().map(|(name, text)| (name.as_str(), &**text));
+    let index = index_of(texts);
+    digest_of_all(&index).unwrap_or_default().to_owned()
 }

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, fmt, sync::OnceLock};
 
 use super::{
+    cache::{Cache, Join, Shape},
     embedded,
     info::{self, Info},
     lists::{RegionOffers, VmPrices, find},
@@ -23,6 +24,7 @@ pub(super) const EVERYWHERE: &str = "global";
 #[derive(Clone, Default)]
 pub struct Catalog {
     pub(super) texts: BTreeMap<String, Cow<'static, str>>,
+    pub(super) cache: Option<Cache>,
     pub(super) digest: OnceLock<String>,
     pub(super) info: OnceLock<Info>,
     pub(super) sources: OnceLock<(Sources, Table<()>)>,
@@ -45,15 +47,19 @@ impl Catalog {
     pub fn embedded() -> &'static Self {
         static EMBEDDED: OnceLock<Catalog> = OnceLock::new();
         EMBEDDED.get_or_init(|| {
-            let texts = embedded::TABLES
-                .iter()
-                .map(|(name, text)| ((*name).to_owned(), Cow::Borrowed(*text)));
-            let catalog = Self::of_texts(texts.collect());
+            let catalog = Self::of_texts(Self::embedded_texts());
             if let Some(digest) = info::digest_of_all(embedded::DIGEST) {
                 catalog.digest.get_or_init(|| digest.to_owned());
             }
             catalog
         })
+    }
+
+    pub(super) fn embedded_texts() -> BTreeMap<String, Cow<'static, str>> {
+        embedded::TABLES
+            .iter()
+            .map(|(name, text)| ((*name).to_owned(), Cow::Borrowed(*text)))
+            .collect()
     }
 
     /// A catalogue of other tables, by their names, and what is wrong with them.
@@ -218,9 +224,12 @@ impl Catalog {
         &self.index().tables
     }
 
-    /// The day that most prices of sizes are of; `unknown` without prices.
+    /// The day that most prices of sizes are of, or that of the last refresh; `unknown` without
+    /// prices.
     pub fn prices_as_of(&self) -> &str {
-        self.index().usual_day("prices/vm")
+        let usual = self.index().usual_day("prices/vm");
+        let refreshed = self.cache.as_ref().and_then(|cache| cache.newest("RETAIL"));
+        refreshed.map_or(usual, |day| day.max(usual))
     }
 
     /// The day that most sizes are of; `unknown` without sizes.
@@ -281,7 +290,11 @@ impl Catalog {
         })
     }
 
-    fn table<T>(&self, name: &str, read: fn(&str, &str, &Sources) -> Table<T>) -> Table<T> {
+    pub(super) fn table<T>(
+        &self,
+        name: &str,
+        read: fn(&str, &str, &Sources) -> Table<T>,
+    ) -> Table<T> {
         match self.texts.get(name) {
             Some(text) => read(name, text, &self.sources().0),
             None => Table::default(),
@@ -338,7 +351,17 @@ impl Catalog {
         region: &Region,
         cell: &'a OnceLock<Table<Offer>>,
     ) -> &'a Table<Offer> {
-        cell.get_or_init(|| self.table(&format!("offers/{region}.csv"), read::regional::offers))
+        cell.get_or_init(|| {
+            self.regional_table(
+                &format!("offers/{region}.csv"),
+                &Shape {
+                    read: read::regional::offers,
+                    compare: |a, b| a.size.cmp(&b.size),
+                    day: |row| &row.as_of,
+                    join: Join::Whole,
+                },
+            )
+        })
     }
 
     fn vm_price_table<'a>(
@@ -347,9 +370,14 @@ impl Catalog {
         cell: &'a OnceLock<Table<(SizeName, VmPrice)>>,
     ) -> &'a Table<(SizeName, VmPrice)> {
         cell.get_or_init(|| {
-            self.table(
+            self.regional_table(
                 &format!("prices/vm/{region}.csv"),
-                read::regional::vm_prices,
+                &Shape {
+                    read: read::regional::vm_prices,
+                    compare: |(a, _), (b, _)| a.cmp(b),
+                    day: |(_, row)| &row.as_of,
+                    join: Join::Rows,
+                },
             )
         })
     }
@@ -383,6 +411,12 @@ fn regional(name: &str, folder: &str) -> Option<Region> {
     (region.as_str() == short && !short.is_empty()).then_some(region)
 }
 
+pub(super) fn is_regional(name: &str) -> bool {
+    ["offers/", "prices/vm/", "prices/items/"]
+        .iter()
+        .any(|folder| regional(name, folder).is_some())
+}
+
 fn is_known(name: &str) -> bool {
     const SINGLE: &[&str] = &[
         "article.csv",
@@ -397,10 +431,7 @@ fn is_known(name: &str) -> bool {
         "sizes.csv",
         "sources.csv",
     ];
-    SINGLE.contains(&name)
-        || ["offers/", "prices/vm/", "prices/items/"]
-            .iter()
-            .any(|folder| regional(name, folder).is_some())
+    SINGLE.contains(&name) || is_regional(name)
 }
 
 fn unknown(name: &str) -> TableError {

@@ -19,15 +19,24 @@ mod parts;
 
 mod info;
 
+mod retail;
+
+mod changes;
+
+mod cache;
+
 mod embedded;
 
 #[cfg(test)]
 mod tests;
 
 pub use self::{
+    cache::{CacheReader, INDEX, index_of},
+    changes::{Direction, NOT_LISTED, PriceChange},
     lists::{RegionOffers, VmPrices},
     load::Catalog,
     parts::CatalogParts,
+    retail::{CURRENCY, LeftOut, MACHINES, PriceColumn, RetailError, RetailPrices, SOURCE},
     rows::*,
     table::TableError,
 };

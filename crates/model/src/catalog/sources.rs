@@ -49,6 +49,15 @@ impl Sources {
             .map(|source| (source.text.as_str(), source.as_of.as_str()))
     }
 
+    /// The newest day of a source whose code begins so.
+    pub(super) fn newest(&self, code: &str) -> Option<&str> {
+        self.by_code
+            .iter()
+            .filter(|(name, _)| name.starts_with(code))
+            .map(|(_, source)| source.as_of.as_str())
+            .max()
+    }
+
     fn of_code(&self, code: &str) -> Result<&Source, Mismatch> {
         self.by_code
             .get(code)

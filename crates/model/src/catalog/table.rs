@@ -116,6 +116,18 @@ impl<'a> Fields<'a> {
         parse_decimal(column, text).map(Some)
     }
 
+    /// The next field as a price, which is never zero; `None` where it is empty.
+    pub(super) fn optional_price(&mut self) -> Result<Option<Decimal>, Mismatch> {
+        let column = self.columns.get(self.next).copied().unwrap_or_default();
+        match self.optional_decimal()? {
+            Some(price) if price.is_zero() => Err(Mismatch::new(
+                format!("a price above 0, or nothing where none is known, in `{column}`"),
+                quoted("0"),
+            )),
+            price => Ok(price),
+        }
+    }
+
     /// The next field as one of a few words.
     pub(super) fn choice<V: Clone>(&mut self, choices: &[(&str, V)]) -> Result<V, Mismatch> {
         let (column, text) = self.take();

@@ -122,6 +122,10 @@ codes! {
     OfflineUnknowns = "QUOTA003", Warning;
     /// Something without a price.
     PriceUnknown = "COST001", Warning;
+    /// A cache of the catalogue that cannot be used.
+    CacheUnusable = "CATALOG001", Warning;
+    /// A list of prices or sizes that cannot be used.
+    ListUnusable = "CATALOG002", Error;
     /// A stack that costs more than its budget.
     OverBudget = "COST002", Error;
     /// A budget that is met with spot prices.

@@ -67,10 +67,10 @@ pub(in crate::catalog) fn vm_prices(
     let mut citations = Citations::new(sources);
     let read = |fields: &mut Fields<'_>| {
         let size = tiered(fields.required()?);
-        let linux = fields.optional_decimal()?;
-        let spot = fields.optional_decimal()?;
-        let windows = fields.optional_decimal()?;
-        let savings_plan_1y = fields.optional_decimal()?;
+        let linux = fields.optional_price()?;
+        let spot = fields.optional_price()?;
+        let windows = fields.optional_price()?;
+        let savings_plan_1y = fields.optional_price()?;
         let source = citations.source(fields)?;
         let as_of = citations.day_of_source();
         let flags = fields

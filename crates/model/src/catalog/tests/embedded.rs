@@ -41,7 +41,7 @@ fn row_counts_are_those_of_the_sources() {
     // 1,467 sizes of the ARM lists and 26 GPU sizes known from pages and prices only.
     assert_eq!(rows["sizes"], 1_467 + 26);
     assert_eq!(rows["offers"], 44_607);
-    assert_eq!(rows["prices/vm"], 65_787);
+    assert_eq!(rows["prices/vm"], 65_719);
     assert_eq!(rows["prices/items"], 2_188);
     assert_eq!(rows["regions"], 65);
     assert_eq!(rows["quota_families"], 184);

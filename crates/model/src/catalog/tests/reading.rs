@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::{
-    catalog::{Catalog, embedded::TABLES, table::is_day},
+    catalog::{Catalog, VmPrices, embedded::TABLES, table::is_day},
     units::{Region, SizeName},
 };
 
@@ -230,4 +230,14 @@ proptest! {
         let (catalog, _) = read(name, &spoiled);
         catalog.info();
     }
+}
+
+#[test]
+fn a_machine_that_costs_nothing_is_an_error() {
+    let text = "size,linux,spot,windows,savings_plan_1y,source,flags\nD2s_v5,0.0,,,,D,\n";
+    let (catalog, errors) = read("prices/vm/eastus.csv", text);
+    let expected = "`prices/vm/eastus.csv` line 2: expected a price above 0, or nothing where none is known, in `linux`, found `0`";
+    assert_eq!(errors, [expected]);
+    let prices = catalog.vm_prices(&Region::new("eastus"));
+    assert_eq!(prices.map(VmPrices::len), Some(0));
 }

@@ -205,6 +205,39 @@ def item_prices(collected, sources):
     return set(regions) - {"global"}
 
 
+COMMITMENT_SOURCES = {"BAB": "B", "IDC": "I"}
+
+
+def commitments(collected, sources, known):
+    """Reservations, and the one savings plan of three years that a source has, by region.
+
+    Regions of other clouds are left out, and of two rows for one thing the older one.
+    """
+    rows = {}
+    for row in read(collected / "prices/vm-reservations.csv"):
+        code = sources.use(COMMITMENT_SOURCES[row["source"]])
+        years = {"1 Year": "1", "3 Years": "3"}[row["term"]]
+        key = (row["region"], short(row["sku"]), "reservation", years)
+        new = [row["total_usd"], row["effective_start"], code, row["as_of"]]
+        if key not in rows or rows[key][-1] < row["as_of"]:
+            rows[key] = new
+    with open(collected / "prices/raw/retail-items.savingsplan-and-reservation.json", encoding="utf-8") as file:
+        items = json.load(file, parse_float=str)
+    for item in items:
+        for plan in item.get("savingsPlan", []):
+            if plan["term"] == "3 Years":
+                key = (item["armRegionName"], short(item["armSkuName"]), "savings_plan", "3")
+                start = item["effectiveStartDate"][:10]
+                rows[key] = [plan["retailPrice"], start, sources.use("X"), sources.day("X")]
+    regions = collections.defaultdict(list)
+    for (region, *key), cells in rows.items():
+        if region in known:
+            regions[region].append([*key, *cells])
+    header = ["size", "plan", "years", "price", "effective", "source", "as_of"]
+    for region, lines in regions.items():
+        write(f"prices/commitments/{region}.csv", header, sorted(lines, key=lambda row: (row[0].lower(), row[1:3])))
+
+
 def regions(collected, sources, offered, priced):
     with open(collected / "skus/regions.json", encoding="utf-8") as file:
         known = {row["name"]: row for row in json.load(file)}
@@ -237,7 +270,7 @@ def quota_families(collected, sources):
 
 def table_group(name):
     """The row of `info.csv` that a table counts for."""
-    return re.sub(r"^(offers|prices/vm|prices/items)/.*", r"\1", name).removesuffix(".csv")
+    return re.sub(r"^(offers|prices/vm|prices/items|prices/commitments)/.*", r"\1", name).removesuffix(".csv")
 
 
 def info(names, sources):
@@ -310,6 +343,7 @@ def tables(collected):
     sizes(collected, sources)
     offered = offers(collected, sources)
     priced = vm_prices(collected, sources) | item_prices(collected, sources)
+    commitments(collected, sources, offered | priced)
     regions(collected, sources, offered, priced)
     quota_families(collected, sources)
     for name in KEPT_BY_HAND:

@@ -170,6 +170,9 @@ pub(crate) fn run(
     };
     app.output.note("\n");
     report(app, &outcome, facts, &found);
+    if facts.as_planned {
+        app.output.note(&render::cost::now(&plan.cost));
+    }
     if let Some(failure) = failure.filter(|_| !outcome.reached()) {
         app.say_below(&[failure].into_iter().collect());
     }

@@ -1,5 +1,13 @@
 //! The command line as the user writes it. Help texts are the doc comments.
 
+mod estimate;
+
+mod pricing;
+
+mod sandbox;
+
+mod sizes;
+
 use std::path::PathBuf;
 
 use clap::{
@@ -7,13 +15,13 @@ use clap::{
     builder::BoolishValueParser, error::ErrorKind,
 };
 
-use crate::help;
-
-mod estimate;
-
-pub(crate) use self::estimate::{
-    Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName,
+pub(crate) use self::{
+    estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
+    pricing::{Cost, Pricing},
+    sandbox::{Sandbox, SandboxCommand},
+    sizes::{SizeOrder, Sizes},
 };
+use crate::help;
 
 /// The command line, with a variable `TENSORFORM_…` for each option.
 pub(crate) fn command() -> clap::Command {
@@ -144,6 +152,14 @@ pub(crate) enum Format {
     Text,
     /// One JSON document
     Json,
+    /// A comment on a pull request (cost)
+    Markdown,
+    /// A page by itself (cost)
+    Html,
+    /// A table (cost)
+    Csv,
+    /// Infracost's JSON, which its comment tools read (cost)
+    Infracost,
 }
 
 /// Clouds.
@@ -191,6 +207,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Show a saved plan
     Show(Show),
+    /// Show what the stack costs, and what it would cost otherwise
+    Cost(Cost),
     /// Do what the plan says
     Apply(Apply),
     /// Delete what the stack made
@@ -199,6 +217,10 @@ pub(crate) enum Command {
     Status,
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
+    /// Show quota before and after what the spec needs
+    Quota,
+    /// Check credential, subscription, permissions, clock and endpoints
+    Doctor,
     /// Size a model without a spec: memory, split, speed and cost
     Estimate(Box<Estimate>),
     /// List VM sizes
@@ -243,6 +265,11 @@ impl Arguments {
             let message = "`--speed` and `--faults` are for `--sandbox` and `sandbox serve`";
             return Err(command().error(ErrorKind::MissingRequiredArgument, message));
         }
+        let is_preview = matches!(arguments.command, Command::Cost(_));
+        if !(is_preview || matches!(arguments.global.output, Format::Text | Format::Json)) {
+            let message = "only `cost` prints `markdown`, `html`, `csv` and `infracost`";
+            return Err(command().error(ErrorKind::InvalidValue, message));
+        }
         Ok(arguments)
     }
 }
@@ -254,11 +281,14 @@ impl Command {
             Self::Init(_) => "init",
             Self::Validate => "validate",
             Self::Plan(_) => "plan",
+            Self::Cost(_) => "cost",
             Self::Show(_) => "show",
             Self::Apply(_) => "apply",
             Self::Destroy(_) => "destroy",
             Self::Status => "status",
             Self::Explain(_) => "explain",
+            Self::Quota => "quota",
+            Self::Doctor => "doctor",
             Self::Estimate(_) => "estimate",
             Self::Sizes(_) => "sizes",
             Self::Images => "images",
@@ -309,6 +339,8 @@ pub(crate) struct Planning {
     /// Let changes deallocate and replace nodes
     #[arg(long)]
     pub(crate) allow_stop: bool,
+    #[command(flatten)]
+    pub(crate) pricing: Pricing,
 }
 
 /// Arguments of `plan`.
@@ -352,7 +384,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
-    #[arg(conflicts_with_all = ["replace", "reselect", "offline"])]
+    #[arg(conflicts_with_all = ["replace", "reselect", "offline", "price_book"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,
@@ -379,43 +411,6 @@ pub(crate) struct Explain {
     /// Choose sizes and images anew instead of keeping live choices
     #[arg(long)]
     pub(crate) reselect: bool,
-}
-
-/// Arguments of `sizes`.
-#[derive(Args, Debug)]
-pub(crate) struct Sizes {
-    /// Only sizes with this GPU, such as H100
-    #[arg(long, value_name = "GPU")]
-    pub(crate) gpu: Option<String>,
-    /// Only sizes with at least this memory a GPU, in GB
-    #[arg(long, value_name = "GB")]
-    pub(crate) min_gpu_memory: Option<u32>,
-    /// Only sizes that this region offers, with its prices
-    #[arg(long, value_name = "REGION", default_value = "eastus")]
-    pub(crate) location: String,
-    /// Only sizes that cost at most this many US dollars an hour
-    #[arg(long, value_name = "USD")]
-    pub(crate) max_hourly: Option<String>,
-    /// Only sizes with RDMA
-    #[arg(long)]
-    pub(crate) rdma: bool,
-    /// Order
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) sort: SizeOrder,
-}
-
-/// Orders of sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SizeOrder {
-    /// By name
-    #[default]
-    Name,
-    /// By price of a VM
-    Price,
-    /// By price of a GPU
-    PricePerGpu,
-    /// By price of a dense bf16 TFLOPS
-    PricePerTflops,
 }
 
 /// Arguments of `catalog`.
@@ -446,40 +441,6 @@ pub(crate) struct Refresh {
     /// Only what regions offer
     #[arg(long)]
     pub(crate) offers: bool,
-}
-
-/// Arguments of `sandbox`.
-#[derive(Args, Debug)]
-pub(crate) struct Sandbox {
-    #[command(subcommand)]
-    pub(crate) command: SandboxCommand,
-}
-
-/// Commands of `sandbox`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum SandboxCommand {
-    /// Serve the sandbox until interrupted
-    Serve(Serve),
-}
-
-/// Arguments of `sandbox serve`.
-#[derive(Args, Debug)]
-pub(crate) struct Serve {
-    /// Listen on this port of 127.0.0.1; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 0)]
-    pub(crate) port: u16,
-    /// Keep the world in DIR
-    #[arg(long, value_name = "DIR", default_value = ".tensorform/sandbox")]
-    pub(crate) state: PathBuf,
-    /// Speak https on the same port too, with the certificate in this PEM file
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub(crate) tls_cert: Option<PathBuf>,
-    /// The private key of that certificate, a PEM file
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub(crate) tls_key: Option<PathBuf>,
-    /// Write every exchange to FILE, one JSON document a line, without tokens and passwords
-    #[arg(long, value_name = "FILE")]
-    pub(crate) record: Option<PathBuf>,
 }
 
 /// Arguments of `schema`.

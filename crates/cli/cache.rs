@@ -258,10 +258,15 @@ impl Unfinished {
 
     fn switch(&self, name: &str) -> io::Result<()> {
         let (folder, old) = (&self.cache.folder, self.cache.generation().ok().flatten());
+        // Two refreshes may end in the same second.
+        let mut name = name.to_owned();
+        while folder.join(&name).exists() {
+            name.push('b');
+        }
         fs::remove_file(self.folder.join(DAY))?;
-        fs::rename(&self.folder, folder.join(name))?;
-        files::write(&folder.join(CURRENT), name)?;
-        if let Some(old) = old.filter(|old| *old != folder.join(name)) {
+        fs::rename(&self.folder, folder.join(&name))?;
+        files::write(&folder.join(CURRENT), &name)?;
+        if let Some(old) = old {
             // A run that reads it now falls back to embedded rows, and says so.
             let _ = fs::remove_dir_all(old);
         }

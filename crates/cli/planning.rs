@@ -1,6 +1,6 @@
 //! From a spec and a world to a plan: reads, asks, decides, and seals.
 
-use std::{collections::BTreeSet, time::Instant};
+use std::{collections::BTreeSet, path::Path, time::Instant};
 
 use azure::ReadScope;
 use model::{
@@ -9,17 +9,18 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
     live::{Live, Mode},
     plan::{Explanation, Plan, Run},
+    price_book::PriceBook,
     resource::ResourceKind,
     spec::Spec,
     units::Timestamp,
 };
-use planner::{Input, Options, Planned, diff::Permissions};
+use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
 
 use crate::{
     VERSION,
     app::App,
-    args::Planning,
-    errors, keys,
+    args::{Planning, Pricing},
+    errors, files, keys,
     source::Source,
     stop::Stop,
     world::{self, World},
@@ -40,6 +41,8 @@ pub(crate) struct Made {
     pub(crate) live: Live,
     /// Where.
     pub(crate) world: World,
+    /// How it was made.
+    pub(crate) options: Options,
 }
 
 /// Makes a plan as the options say.
@@ -70,6 +73,7 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
         findings,
         live,
         world,
+        options,
     })
 }
 
@@ -93,6 +97,31 @@ fn options(
             allow_stop: planning.allow_stop,
             replace: addresses(&planning.replace)?,
         },
+        limits: limits(&planning.pricing),
+        price_book: planning
+            .pricing
+            .price_book
+            .as_deref()
+            .map(|path| price_book(path, app.catalog(planning.offline)))
+            .transpose()?,
+    })
+}
+
+/// What the stack may cost.
+pub(crate) fn limits(pricing: &Pricing) -> Limits {
+    Limits {
+        max_hourly: pricing.max_hourly,
+        max_monthly: pricing.max_monthly,
+        require_complete: pricing.require_complete,
+    }
+}
+
+fn price_book(path: &Path, catalog: &Catalog) -> Result<PriceBook, Stop> {
+    let text = files::text(path)?;
+    PriceBook::read(&files::name(path), &text, catalog).map_err(|error| {
+        Stop::because(Code::PriceBookUnusable, error.to_string()).help(
+            "`applies_to` is `size`, `family`, `meter` or `all`; a line has a `discount` in percent or a `price`",
+        )
     })
 }
 

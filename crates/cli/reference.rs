@@ -14,7 +14,7 @@ line; `tensorform COMMAND --help` says the same, and `tensorform man` makes manu
 
 Data goes to stdout, everything else to stderr. With `-o json` each command prints exactly one JSON
 document, also when it fails. Commands run against one of three worlds: live Azure (the default, or
-another Resource Manager with `--endpoint`), the sandbox (`--sandbox`), or, to plan and to explain,
+another Resource Manager with `--endpoint`), the sandbox (`--sandbox`), or, to plan, to price and to explain,
 none (`--offline`).
 ";
 

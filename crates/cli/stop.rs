@@ -63,7 +63,7 @@ pub(crate) fn exit_of(diagnostics: &Diagnostics) -> Exit {
     let refusal = |code: Code| {
         matches!(
             code,
-            Code::OverBudget | Code::StopNotAllowed | Code::Protected
+            Code::OverBudget | Code::PriceIncomplete | Code::StopNotAllowed | Code::Protected
         )
     };
     let mut errors = diagnostics

@@ -35,4 +35,6 @@ mod neighbours;
 
 mod rough;
 
+mod previews;
+
 mod catalog;

@@ -97,3 +97,35 @@ fn tests_neither_sleep_nor_are_ignored() {
         }
     }
 }
+
+/// Where money is computed, compared and printed.
+const MONEY: &[&str] = &[
+    "crates/model/src/cost.rs",
+    "crates/model/src/price_book",
+    "crates/model/src/catalog/rows.rs",
+    "crates/model/src/units.rs",
+    "crates/planner/src/cost/",
+    "crates/planner/src/select/spot_price.rs",
+    "crates/render/src/cost.rs",
+    "crates/render/src/preview/",
+    "crates/cli/commands/cost.rs",
+    "crates/cli/args/pricing.rs",
+];
+
+#[test]
+fn no_float_touches_money() {
+    let float = regex::Regex::new(r"\bf(32|64)\b|[0-9]\.[0-9]+f|to_f(32|64)|from_f(32|64)")
+        .expect("a pattern");
+    let mut looked = std::collections::BTreeSet::new();
+    for (path, text) in sources() {
+        let name = path.to_string_lossy();
+        let Some(place) = MONEY.iter().find(|place| name.starts_with(**place)) else {
+            continue;
+        };
+        looked.insert(*place);
+        let production = text.split("#[cfg(test)]").next().unwrap_or_default();
+        assert!(!float.is_match(production), "{name} has a float");
+    }
+    assert_eq!(looked.len(), MONEY.len(), "every place exists: {looked:?}");
+    assert!(float.is_match("let price: f64 = 1.5;"));
+}

@@ -288,7 +288,7 @@ pub struct RequestError {
 
 impl RequestError {
     /// Why, without the request, for sentences that say what was wanted.
-    pub(crate) fn reason(&self) -> String {
+    pub fn reason(&self) -> String {
         match self.arm() {
             Some(arm) => arm.to_string(),
             None => chain(self),

@@ -87,13 +87,26 @@ impl PriceList {
     /// # Errors
     /// The list cannot be read to its end.
     pub async fn machines(&self, region: &Region) -> Result<Vec<Value>, RequestError> {
-        let filter = format!(
+        self.list(&format!(
             "serviceName eq '{}' and armRegionName eq '{region}'",
             catalog::MACHINES
-        );
+        ))
+        .await
+    }
+
+    /// A few meters, to see whether the list can be read at all.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub async fn sample(&self) -> Result<Vec<Value>, RequestError> {
+        self.list("armRegionName eq 'eastus' and armSkuName eq 'Standard_D2s_v5'")
+            .await
+    }
+
+    async fn list(&self, filter: &str) -> Result<Vec<Value>, RequestError> {
         let query = [
             ("currencyCode", catalog::CURRENCY),
-            ("$filter", filter.as_str()),
+            ("$filter", filter),
             ("api-version", versions::PRICES),
         ];
         let url = call::url_of(&self.endpoint, PATH, &query).map_err(|fault| RequestError {

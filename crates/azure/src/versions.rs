@@ -10,6 +10,8 @@ pub(crate) const COMPUTE: &str = "2024-07-01";
 pub(crate) const DISKS: &str = "2024-03-02";
 /// Sizes.
 pub(crate) const SKUS: &str = "2021-07-01";
+/// Permissions.
+pub(crate) const AUTHORIZATION: &str = "2022-04-01";
 /// Retail prices; the first version with savings plans.
 pub(crate) const PRICES: &str = "2023-01-01-preview";
 /// Networks.

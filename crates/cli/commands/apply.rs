@@ -19,7 +19,7 @@ use crate::{
 /// Applies.
 pub(crate) fn run(app: &App, arguments: &args::Apply) -> Outcome {
     match &arguments.plan {
-        Some(path) => saved(app, path, &arguments.applying),
+        Some(path) => saved(app, path, arguments),
         None => fresh(app, arguments),
     }
 }
@@ -80,9 +80,15 @@ fn apply(
 }
 
 /// Applies exactly what a file says, if the world is still as it was.
-fn saved(app: &App, path: &Path, applying: &Applying) -> Outcome {
+fn saved(app: &App, path: &Path, arguments: &args::Apply) -> Outcome {
+    let applying = &arguments.applying;
     let plan = planned::load(path)?;
     check_plan(&plan)?;
+    let limits = planning::limits(&arguments.planning.pricing);
+    let over = planner::cost::check_limits(&plan, &limits, app.catalog(false));
+    if over.has_errors() {
+        return Err(Stop::with(over));
+    }
     check_world(app, &plan)?;
     check_stack(app, &plan)?;
     let world = World::open(app, false, plan.scope.subscription.clone())?;

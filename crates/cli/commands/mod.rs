@@ -6,6 +6,8 @@ mod validate;
 
 mod plan;
 
+mod cost;
+
 mod show;
 
 mod apply;
@@ -15,6 +17,10 @@ mod destroy;
 mod status;
 
 mod explain;
+
+mod quota;
+
+mod doctor;
 
 mod estimate;
 
@@ -36,11 +42,14 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Init(arguments) => init::run(app, &arguments),
         Command::Validate => validate::run(app),
         Command::Plan(arguments) => plan::run(app, &arguments),
+        Command::Cost(arguments) => cost::run(app, &arguments),
         Command::Show(arguments) => show::run(app, &arguments),
         Command::Apply(arguments) => apply::run(app, &arguments),
         Command::Destroy(arguments) => destroy::run(app, &arguments),
         Command::Status => status::run(app),
         Command::Explain(arguments) => explain::run(app, &arguments),
+        Command::Quota => quota::run(app),
+        Command::Doctor => doctor::run(app),
         Command::Estimate(arguments) => estimate::run(app, &arguments),
         Command::Sizes(arguments) => sizes::run(app, &arguments),
         Command::Images => Ok(images::run(app)),

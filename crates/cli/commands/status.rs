@@ -172,6 +172,10 @@ fn hourly<'a>(resources: impl Iterator<Item = &'a LiveResource>) -> (Micros, boo
             has_hardware: resource.state.power != Some(Power::Deallocated),
         })
     });
-    let cost = cost::compare(std::iter::empty(), priced, Catalog::embedded());
+    let cost = cost::compare(
+        std::iter::empty(),
+        priced,
+        cost::Prices::list(Catalog::embedded()),
+    );
     (cost.after.hourly_micros, cost.complete)
 }

@@ -9,6 +9,8 @@ pub mod ids;
 
 pub mod address;
 
+pub mod cost;
+
 pub mod digest;
 
 pub mod suggest;
@@ -20,6 +22,8 @@ pub mod spec;
 pub mod transformer;
 
 pub mod catalog;
+
+pub mod price_book;
 
 pub mod resource;
 

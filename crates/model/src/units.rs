@@ -32,6 +32,25 @@ impl Micros {
             .map(Self)
     }
 
+    /// Rounds `unit_price × quantity ÷ divisor` once, half to even, to micro-units.
+    ///
+    /// Returns `None` when the product does not fit, or nothing is to be divided by.
+    pub fn from_ratio(unit_price: Decimal, quantity: Decimal, divisor: Decimal) -> Option<Self> {
+        let micros = unit_price
+            .checked_mul(quantity)?
+            .checked_mul(Decimal::from(MICROS_PER_UNIT))?
+            .checked_div(divisor)?;
+        micros
+            .round_dp_with_strategy(0, RoundingStrategy::MidpointNearestEven)
+            .to_i64()
+            .map(Self)
+    }
+
+    /// As an exact decimal of whole units.
+    pub fn to_decimal(self) -> Decimal {
+        Decimal::new(self.0, 6)
+    }
+
     /// Adds, staying at the largest amount instead of wrapping.
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))

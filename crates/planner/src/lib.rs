@@ -28,6 +28,7 @@ mod plan;
 
 pub use self::{
     plan::{Input, Options, Planned, plan},
+    preflight::{QuotaReport, report as quota},
     staleness::staleness,
     verify::unreached,
 };

@@ -5,12 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     catalog::Catalog,
+    cost::Amount,
     diag::{At, Code, Diagnostic, Diagnostics},
-    live::{Live, Mode, Power, Question},
+    live::{Live, Mode, Question},
     plan::{
         Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Plan, PoolImage, PoolPlan,
         Run, Scope, SpecReference, Step,
     },
+    price_book::PriceBook,
     spec::{Pool, Priority, Spec},
     units::{Region, Timestamp},
 };
@@ -61,6 +63,11 @@ pub struct Options {
     pub reselect: bool,
     /// What may happen to nodes.
     pub permissions: Permissions,
+    /// What the stack may cost.
+    pub limits: cost::Limits,
+    /// Prices of an agreement; what is chosen is chosen by list prices all the same, so that
+    /// everybody gets the same choice.
+    pub price_book: Option<PriceBook>,
 }
 
 /// What planning gives.
@@ -239,9 +246,20 @@ impl Assembly<'_> {
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
         self.note_unknown_facts(findings);
-        let cost = self.cost(&steps);
+        let prices = cost::Prices {
+            catalog,
+            book: options.price_book.as_ref(),
+        };
+        let (cost, regular) = self.cost(&steps, prices);
         if !options.destroy {
-            cost::check(&cost, spec, findings);
+            cost::check(
+                &cost,
+                regular,
+                spec.budget.as_ref(),
+                &options.limits,
+                findings,
+            );
+            cost::check_pools(&self.pools, &self.location, prices, findings);
         }
         Plan {
             format_version: FORMAT_VERSION.to_owned(),
@@ -274,15 +292,10 @@ impl Assembly<'_> {
         }
     }
 
-    fn cost(&self, steps: &[Step]) -> Cost {
-        let Input { live, catalog, .. } = self.input;
-        let before = live.resources.iter().filter_map(|resource| {
-            Some(cost::Item {
-                address: resource.address()?,
-                resource: resource.resource.as_ref()?,
-                has_hardware: resource.state.power != Some(Power::Deallocated),
-            })
-        });
+    /// What it costs, and what it costs after with spot nodes paid for on demand.
+    fn cost(&self, steps: &[Step], prices: cost::Prices<'_>) -> (Cost, Option<Amount>) {
+        let Input { live, options, .. } = self.input;
+        let before = cost::live_items(live);
         let stopped = |desired: &Desired| {
             let live = self.index.at_id(&desired.id);
             live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
@@ -300,8 +313,10 @@ impl Assembly<'_> {
             .collect();
         let kept = before
             .clone()
-            .filter(|item| self.input.options.destroy && !going.contains(item.address));
-        cost::compare(before, after.chain(kept), catalog)
+            .filter(|item| options.destroy && !going.contains(item.address));
+        let after: Vec<cost::Item<'_>> = after.chain(kept).collect();
+        let regular = cost::at_regular_prices(after.iter().copied(), prices);
+        (cost::compare(before, after, prices), regular)
     }
 
     /// Offline, what belongs to one subscription is unknown: said once.

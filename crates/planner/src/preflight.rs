@@ -3,21 +3,28 @@
 //! Restrictions and images are checked where they are chosen. What could not be read is
 //! unknown, which is a warning and never a pass.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::Catalog,
-    diag::{At, Code, Diagnostic, SpecPath},
+    diag::{At, Code, Diagnostic, Diagnostics, SpecPath},
     live::{Answer, Live, Mode, Question, UsageFact},
-    plan::{Action, QuotaLine, Step},
+    plan::{Action, Plan, QuotaLine, Scope, Step},
     resource::{Resource, ResourceKind, VirtualMachine, VmPriority},
     units::Region,
 };
 
 use crate::select::Findings;
 
-/// Azure's counter of Standard public addresses in a region.
-const STANDARD_ADDRESSES: &str = "IPv4StandardSkuPublicIpAddresses";
+/// Azure's counters that a Standard public address counts for. Which of them a region has depends
+/// on its age; the second one is in every answer that was recorded.
+const ADDRESSES: [&str; 3] = [
+    "PublicIPAddresses",
+    "StandardSkuPublicIpAddresses",
+    "IPv4StandardSkuPublicIpAddresses",
+];
+/// The one of them that is named where none could be read.
+const STANDARD_ADDRESSES: &str = "StandardSkuPublicIpAddresses";
 /// Azure's counter of all vCPUs of a region.
 const REGIONAL_VCPUS: &str = "cores";
 /// Azure's counter of spot vCPUs of a region, for all families together.
@@ -41,8 +48,47 @@ pub(crate) fn quota(
     mode: Mode,
     location: &Region,
 ) -> (Vec<QuotaLine>, Findings) {
+    let mut demand = demand(steps, catalog);
+    demand.compute.retain(|_, (needed, _)| *needed > 0);
+    demand.network.retain(|_, needed| *needed > 0);
+    lines(demand, live, mode, location)
+}
+
+/// Quota before and after a plan.
+#[derive(Clone, Debug)]
+pub struct QuotaReport {
+    /// A line for each counter.
+    pub lines: Vec<QuotaLine>,
+    /// A finding for each that does not suffice or could not be read.
+    pub diagnostics: Diagnostics,
+    /// What must be known first: answer, and ask again.
+    pub questions: BTreeSet<Question>,
+}
+
+/// The quota of everything that a plan has or makes, also where it adds nothing.
+pub fn report(plan: &Plan, catalog: &Catalog, live: &Live) -> QuotaReport {
+    let mut demand = demand(&plan.steps, catalog);
+    for step in &plan.steps {
+        let pool = step.address.pool_name();
+        if step.kind == ResourceKind::PublicIpAddress {
+            demand.addresses(0);
+        }
+        if let Some(vm) = step.after.as_ref().and_then(Resource::virtual_machine) {
+            demand.vcpus(vm, catalog, 0, pool);
+            demand.add(MACHINES, 0, pool);
+        }
+    }
+    let Scope { mode, location, .. } = &plan.scope;
+    let (lines, findings) = lines(demand, live, *mode, location);
+    QuotaReport {
+        lines,
+        diagnostics: findings.diagnostics,
+        questions: findings.questions,
+    }
+}
+
+fn lines(demand: Demand, live: &Live, mode: Mode, location: &Region) -> (Vec<QuotaLine>, Findings) {
     let mut findings = Findings::default();
-    let demand = demand(steps, catalog);
     let mut lines = Vec::new();
     if !demand.compute.is_empty() {
         let needed: BTreeMap<&str, (i64, Option<&str>)> = demand
@@ -62,12 +108,19 @@ pub(crate) fn quota(
         );
     }
     if !demand.network.is_empty() {
+        let counters = live.facts.network_quota.get(location);
+        let known = counters.and_then(Answer::known);
+        let has = |name: &str| {
+            let mut counters = known.into_iter().flatten();
+            counters.any(|counter| counter.name.eq_ignore_ascii_case(name))
+        };
+        let has_any = ADDRESSES.iter().any(|name| has(name));
         let needed = demand
             .network
             .iter()
             .map(|(name, needed)| (name.as_str(), (*needed, None)))
+            .filter(|(name, _)| has(name) || !has_any && *name == STANDARD_ADDRESSES)
             .collect();
-        let counters = live.facts.network_quota.get(location);
         check(
             &needed,
             counters,
@@ -100,10 +153,7 @@ fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
         match step.action {
             Action::Create => {
                 if step.kind == ResourceKind::PublicIpAddress {
-                    *demand
-                        .network
-                        .entry(STANDARD_ADDRESSES.to_owned())
-                        .or_default() += 1;
+                    demand.addresses(1);
                 }
                 if let Some(vm) = machine(&step.after)
                     && demand.vcpus(&vm, catalog, 1, pool)
@@ -123,7 +173,6 @@ fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
             Action::NoOp | Action::Repair | Action::Start | Action::Delete => {}
         }
     }
-    demand.compute.retain(|_, (needed, _)| *needed > 0);
     demand
 }
 
@@ -156,6 +205,12 @@ impl Demand {
             }
         }
         true
+    }
+
+    fn addresses(&mut self, amount: i64) {
+        for name in ADDRESSES {
+            *self.network.entry(name.to_owned()).or_default() += amount;
+        }
     }
 
     fn add(&mut self, counter: &str, amount: i64, pool: Option<&str>) {

@@ -42,6 +42,43 @@ pub(crate) fn write(paper: &mut Paper, cost: &Cost, before: Before, style: Style
     }
 }
 
+/// What a stack costs now that a plan was carried out, as one sentence.
+pub fn now(cost: &Cost) -> String {
+    let unknown = cost.lines.iter().filter(|line| !line.known).count();
+    let least = match unknown {
+        0 => String::new(),
+        _ => format!(
+            " at least, with {}",
+            words::counted(unknown, "unknown price", "unknown prices")
+        ),
+    };
+    let by_agreement = cost.price_book.as_ref().map_or_else(String::new, |book| {
+        format!(", by the prices of `{}`", book.file)
+    });
+    format!(
+        "Costs {} {} hourly, {} monthly{least}{by_agreement}; before {} hourly, {} monthly.\n",
+        cost.after.hourly_micros,
+        cost.currency,
+        cost.after.monthly_micros,
+        cost.before.hourly_micros,
+        cost.before.monthly_micros
+    )
+}
+
+/// The table of a cost without the sentences below it.
+///
+/// Prices of other days than `usual_day` say so.
+pub(crate) fn table_alone(
+    paper: &mut Paper,
+    cost: &Cost,
+    before: Before,
+    usual_day: &str,
+    style: Style,
+) {
+    paper.heading(&format!("Cost in {}", cost.currency));
+    paper.lines(&table(cost, before, Some(usual_day)).lines(style));
+}
+
 /// The totals of what stays as it is.
 pub(crate) fn unchanged(paper: &mut Paper, cost: &Cost) {
     paper.heading(&format!("Cost in {}", cost.currency));
@@ -200,6 +237,12 @@ fn notes(cost: &Cost, dates: &BTreeSet<&str>) -> Vec<String> {
             "{lines} no known price: the totals are the least it costs, not what it costs."
         ));
     }
+    if let Some(book) = &cost.price_book {
+        notes.push(format!(
+            "Prices of the agreement in `{}` where it has any.",
+            book.file
+        ));
+    }
     match dates.last() {
         Some(newest) if dates.len() == 1 => notes.push(format!("List prices of {newest}.")),
         Some(newest) => notes.push(format!(
@@ -213,12 +256,14 @@ fn notes(cost: &Cost, dates: &BTreeSet<&str>) -> Vec<String> {
         .iter()
         .flat_map(|line| line.flags.iter().map(String::as_str))
         .collect();
-    for flag in flags {
-        if let Some((_, word, sentence)) = FLAGS.iter().find(|(name, _, _)| *name == flag) {
-            notes.push(format!("{word}: {sentence}."));
-        }
-    }
+    notes.extend(flags.into_iter().filter_map(sentence));
     notes
+}
+
+/// What a flag means.
+pub(crate) fn sentence(flag: &str) -> Option<String> {
+    let (_, word, sentence) = FLAGS.iter().find(|(name, _, _)| *name == flag)?;
+    Some(format!("{word}: {sentence}."))
 }
 
 /// Flags of price rows, each with the word in the table and what it means.
@@ -255,6 +300,16 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "there is a price, but Azure's list of sizes for the region does not have it",
     ),
     (
+        "price_book",
+        "by agreement",
+        "a price book gives or changes this price",
+    ),
+    (
+        "saves_nothing",
+        "saves nothing",
+        "the savings plan costs as much as paying on demand, or more",
+    ),
+    (
         "reported",
         "reported",
         "read on a page, not in a price list",
@@ -262,7 +317,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
     (
         "spot",
         "spot",
-        "the price moves, and Azure may take the capacity back at any time",
+        "the price moves and may differ by now, and Azure may take the capacity back at any time",
     ),
     (
         "spot_eq_od",

@@ -26,7 +26,11 @@ pub mod estimate;
 
 pub mod quota;
 
+pub mod doctor;
+
 pub mod cost;
+
+pub mod preview;
 
 pub mod diagnostics;
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use model::{plan::QuotaLine, units::Region};
+use model::{diag::DiagnosticDocument, plan::QuotaLine, units::Region};
+use serde_json::json;
 
 use crate::{
+    failure,
     line::Line,
     paper::Paper,
     style::{Ink, Style},
@@ -15,8 +17,23 @@ use crate::{
 /// Quota lines by region.
 pub fn text(lines: &[QuotaLine], style: Style) -> String {
     let mut paper = Paper::new(style);
+    if lines.is_empty() {
+        paper.paragraph(0, Ink::Plain, "Nothing of the spec counts for a quota.");
+    }
     write(&mut paper, lines, style);
     paper.finish()
+}
+
+/// The version of the JSON document.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// The same as JSON, with findings.
+pub fn json(lines: &[QuotaLine], diagnostics: &[DiagnosticDocument]) -> String {
+    failure::document(&json!({
+        "format_version": FORMAT_VERSION,
+        "quota": lines,
+        "diagnostics": diagnostics,
+    }))
 }
 
 pub(crate) fn write(paper: &mut Paper, lines: &[QuotaLine], style: Style) {

@@ -151,9 +151,11 @@ impl Catalog {
     pub fn cache_errors(&self) -> Vec<TableError> {
         let offers = self.offers.values().filter_map(OnceLock::get);
         let prices = self.vm_prices.values().filter_map(OnceLock::get);
+        let commitments = self.commitments.values().filter_map(OnceLock::get);
         offers
             .flat_map(|table| &table.errors)
             .chain(prices.flat_map(|table| &table.errors))
+            .chain(commitments.flat_map(|table| &table.errors))
             .filter(|error| error.table.starts_with("cache/"))
             .cloned()
             .collect()

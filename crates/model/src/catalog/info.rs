@@ -64,6 +64,8 @@ pub(super) fn of_rows(catalog: &Catalog) -> Info {
     let offers = offers.filter_map(|region| catalog.offers(region));
     let items = catalog.item_prices.keys();
     let items = items.filter_map(|region| catalog.item_prices(region));
+    let commitments = catalog.commitments.keys();
+    let commitments = commitments.filter_map(|region| catalog.commitments(region));
     let prices = catalog.vm_prices.keys();
     let prices = prices.filter_map(|region| catalog.vm_prices(region));
     let prices = prices.flat_map(VmPrices::iter).map(|(_, price)| price);
@@ -75,6 +77,7 @@ pub(super) fn of_rows(catalog: &Catalog) -> Info {
         count("images", cited!(catalog.images().iter())),
         count("models", cited!(catalog.models().iter())),
         count("offers", cited!(offers.flat_map(RegionOffers::iter))),
+        count("prices/commitments", cited!(commitments.flatten())),
         count("prices/items", cited!(items.flatten())),
         count("prices/vm", cited!(prices)),
         count("quota_families", cited!(catalog.quota_families().iter())),

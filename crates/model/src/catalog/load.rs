@@ -9,8 +9,8 @@ use super::{
     lists::{RegionOffers, VmPrices, find},
     read,
     rows::{
-        ArticleRow, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, KnownModel, Offer,
-        QuotaFamily, RegionRow, Size, TableInfo, VmPrice,
+        ArticleRow, Commitment, CommitmentPlan, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice,
+        KnownModel, Offer, QuotaFamily, RegionRow, Size, TableInfo, VmPrice,
     },
     sources::Sources,
     table::{Table, TableError, quoted},
@@ -39,6 +39,7 @@ pub struct Catalog {
     pub(super) article: OnceLock<Table<ArticleRow>>,
     pub(super) offers: BTreeMap<Region, OnceLock<Table<Offer>>>,
     pub(super) vm_prices: BTreeMap<Region, OnceLock<Table<(SizeName, VmPrice)>>>,
+    pub(super) commitments: BTreeMap<Region, OnceLock<Table<Commitment>>>,
     pub(super) item_prices: BTreeMap<Region, OnceLock<Table<ItemPrice>>>,
 }
 
@@ -84,6 +85,8 @@ impl Catalog {
                 catalog.offers.insert(region, OnceLock::new());
             } else if let Some(region) = regional(name, "prices/vm/") {
                 catalog.vm_prices.insert(region, OnceLock::new());
+            } else if let Some(region) = regional(name, "prices/commitments/") {
+                catalog.commitments.insert(region, OnceLock::new());
             } else if let Some(region) = regional(name, "prices/items/") {
                 catalog.item_prices.insert(region, OnceLock::new());
             }
@@ -153,10 +156,35 @@ impl Catalog {
         self.vm_prices(region)?.get(size)
     }
 
+    /// What a region costs those who commit themselves; `None` where nothing is known.
+    pub fn commitments(&self, region: &Region) -> Option<&[Commitment]> {
+        let (region, cell) = self.commitments.get_key_value(region)?;
+        Some(&self.commitment_table(region, cell).rows)
+    }
+
+    /// The price of one commitment.
+    pub fn commitment(
+        &self,
+        region: &Region,
+        size: &SizeName,
+        plan: CommitmentPlan,
+        years: u32,
+    ) -> Option<&Commitment> {
+        find(self.commitments(region)?, |row| {
+            (&row.size, row.plan, row.years).cmp(&(size, plan, years))
+        })
+    }
+
     /// A region's own prices of disk tiers and network items, by item.
     pub fn item_prices(&self, region: &Region) -> Option<&[ItemPrice]> {
         let (region, cell) = self.item_prices.get_key_value(region)?;
         Some(&self.item_price_table(region, cell).rows)
+    }
+
+    /// The regions with prices of disk tiers and network items of their own, and the one that
+    /// stands for all.
+    pub(crate) fn regions_with_item_prices(&self) -> impl Iterator<Item = &Region> {
+        self.item_prices.keys()
     }
 
     /// The price of a disk tier or a network item: the region's own, else the one that holds
@@ -261,6 +289,9 @@ impl Catalog {
         }
         for (region, cell) in &self.vm_prices {
             errors.extend(self.vm_price_table(region, cell).errors.iter().cloned());
+        }
+        for (region, cell) in &self.commitments {
+            errors.extend(self.commitment_table(region, cell).errors.iter().cloned());
         }
         for (region, cell) in &self.item_prices {
             errors.extend(self.item_price_table(region, cell).errors.iter().cloned());
@@ -382,6 +413,24 @@ impl Catalog {
         })
     }
 
+    fn commitment_table<'a>(
+        &'a self,
+        region: &Region,
+        cell: &'a OnceLock<Table<Commitment>>,
+    ) -> &'a Table<Commitment> {
+        cell.get_or_init(|| {
+            self.regional_table(
+                &format!("prices/commitments/{region}.csv"),
+                &Shape {
+                    read: read::regional::commitments,
+                    compare: |a, b| (&a.size, a.plan, a.years).cmp(&(&b.size, b.plan, b.years)),
+                    day: |row| &row.as_of,
+                    join: Join::Rows,
+                },
+            )
+        })
+    }
+
     fn item_price_table<'a>(
         &'a self,
         region: &Region,
@@ -412,9 +461,14 @@ fn regional(name: &str, folder: &str) -> Option<Region> {
 }
 
 pub(super) fn is_regional(name: &str) -> bool {
-    ["offers/", "prices/vm/", "prices/items/"]
-        .iter()
-        .any(|folder| regional(name, folder).is_some())
+    [
+        "offers/",
+        "prices/vm/",
+        "prices/commitments/",
+        "prices/items/",
+    ]
+    .iter()
+    .any(|folder| regional(name, folder).is_some())
 }
 
 fn is_known(name: &str) -> bool {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::OnceLock};
 use super::{
     load::Catalog,
     rows::{
-        ArticleRow, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, KnownModel, Offer,
+        ArticleRow, Commitment, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, KnownModel, Offer,
         QuotaFamily, RegionRow, Size, VmPrice,
     },
     table::Table,
@@ -31,6 +31,8 @@ pub struct CatalogParts {
     pub offers: BTreeMap<Region, Vec<Offer>>,
     /// Prices of sizes.
     pub vm_prices: BTreeMap<Region, Vec<(SizeName, VmPrice)>>,
+    /// Prices of commitments.
+    pub commitments: BTreeMap<Region, Vec<Commitment>>,
     /// Prices of items in their regions.
     pub item_prices: BTreeMap<Region, Vec<ItemPrice>>,
     /// Prices of items wherever a region has none of its own.
@@ -58,6 +60,7 @@ impl Catalog {
             regions,
             offers,
             vm_prices,
+            commitments,
             mut item_prices,
             item_prices_everywhere,
             images,
@@ -82,6 +85,7 @@ impl Catalog {
             article: sorted(article, |row| row.number),
             offers: by_region(offers, |row| row.size.clone()),
             vm_prices: by_region(vm_prices, |(size, _)| size.clone()),
+            commitments: by_region(commitments, |row| (row.size.clone(), row.plan, row.years)),
             item_prices: by_region(item_prices, |row| row.item.clone()),
             ..Self::default()
         }

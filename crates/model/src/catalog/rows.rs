@@ -260,6 +260,32 @@ pub struct VmPrice {
     pub flags: Vec<String>,
 }
 
+/// The price of a size for those who commit themselves for years, in US dollars.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commitment {
+    /// The size.
+    pub size: SizeName,
+    /// What one commits to.
+    pub plan: CommitmentPlan,
+    /// For how many years: 1 or 3.
+    pub years: u32,
+    /// The price: of a reservation for all its years, of a savings plan for an hour.
+    pub price: Decimal,
+    /// Where the row is from.
+    pub source: SharedText,
+    /// The day of the source.
+    pub as_of: SharedText,
+}
+
+/// What one commits to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CommitmentPlan {
+    /// This size in this region.
+    Reservation,
+    /// An amount an hour.
+    SavingsPlan,
+}
+
 /// The price of a disk tier or a network item in a region, in US dollars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemPrice {

@@ -130,6 +130,14 @@ codes! {
     OverBudget = "COST002", Error;
     /// A budget that is met with spot prices.
     BudgetOnSpot = "COST003", Warning;
+    /// A total without every price, where every price is required.
+    PriceIncomplete = "COST004", Error;
+    /// A budget that some lines without a price are not counted in.
+    BudgetPartly = "COST005", Warning;
+    /// A price that contradicts that of a sibling.
+    PriceImplausible = "COST006", Warning;
+    /// A price book that cannot be used.
+    PriceBookUnusable = "COST007", Error;
     /// A resource of somebody else under a name that the stack needs.
     NameTaken = "OWN001", Error;
     /// A stack that would have to move.

@@ -9,6 +9,7 @@ use crate::{
     diag::DiagnosticDocument,
     digest,
     live::Mode,
+    price_book::PriceBookReference,
     units::{Micros, Region, SizeName, Timestamp},
 };
 
@@ -283,6 +284,9 @@ pub struct Cost {
     pub delta: Total,
     /// The lines of `after`.
     pub lines: Vec<CostLine>,
+    /// The agreement's prices that are in it; absent where all are list prices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price_book: Option<PriceBookReference>,
 }
 
 /// A total.

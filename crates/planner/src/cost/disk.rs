@@ -1,9 +1,8 @@
 //! Prices of managed disks: by tier for the fixed kinds, by GiB for Premium SSD v2.
 
-use model::{catalog::Catalog, plan::CostKind, spec::DiskType, units::Region};
-use rust_decimal::Decimal;
+use model::spec::DiskType;
 
-use super::Priced;
+use super::{bill::Bill, quote::Unit};
 
 /// Tiers and the sizes in GiB that they hold: `P1` is 4 GiB, `P80` is 32 TiB.
 const TIERS: [(u32, u32); 14] = [
@@ -26,46 +25,34 @@ const TIERS: [(u32, u32); 14] = [
 /// The smallest tier of Standard HDD is `S4`.
 const SMALLEST_HDD_TIER: u32 = 4;
 
-/// A disk with its price. IOPS and throughput above what the capacity includes are not in it.
-pub(crate) fn priced(location: &Region, kind: DiskType, size_gb: u32, catalog: &Catalog) -> Priced {
+/// What a disk is billed as. IOPS and throughput above what the capacity includes are not in it.
+pub(super) fn bill(kind: DiskType, size_gb: u32) -> Bill {
     let (letter, product, words) = match kind {
         DiskType::Premium => ("P", "premium_ssd", "Premium SSD"),
         DiskType::StandardSsd => ("E", "standard_ssd", "Standard SSD"),
         DiskType::StandardHdd => ("S", "standard_hdd", "Standard HDD"),
-        DiskType::PremiumV2 => return premium_v2(location, size_gb, catalog),
+        DiskType::PremiumV2 => {
+            return Bill {
+                item: format!("Premium SSD v2 {size_gb} GiB"),
+                meter: "disk.premium_v2.capacity_gib_hour".to_owned(),
+                unit: Unit::Hour,
+                amount: size_gb,
+            };
+        }
         // Ultra also bills IOPS and throughput, which the spec does not say: never a partial price.
         DiskType::Ultra => {
-            let item = format!("Ultra Disk {size_gb} GiB");
-            return Priced::of_row(CostKind::Disk, item, "disk.ultra", None, Decimal::ONE);
+            return Bill::unpriced(format!("Ultra Disk {size_gb} GiB"), "disk.ultra");
         }
     };
     match tier(kind, size_gb) {
-        Some(tier) => {
-            let meter = format!("disk.{product}.{letter}{tier}.lrs");
-            let row = catalog.item_price(location, &meter);
-            Priced::of_row(
-                CostKind::Disk,
-                format!("{words} {letter}{tier}"),
-                &meter,
-                row,
-                Decimal::ONE,
-            )
-        }
-        None => Priced::of_row(
-            CostKind::Disk,
-            format!("{words} {size_gb} GiB"),
-            "disk tier",
-            None,
-            Decimal::ONE,
-        ),
+        Some(tier) => Bill {
+            item: format!("{words} {letter}{tier}"),
+            meter: format!("disk.{product}.{letter}{tier}.lrs"),
+            unit: Unit::Month,
+            amount: 1,
+        },
+        None => Bill::unpriced(format!("{words} {size_gb} GiB"), "disk tier"),
     }
-}
-
-fn premium_v2(location: &Region, size_gb: u32, catalog: &Catalog) -> Priced {
-    let meter = "disk.premium_v2.capacity_gib_hour";
-    let row = catalog.item_price(location, meter);
-    let item = format!("Premium SSD v2 {size_gb} GiB");
-    Priced::of_row(CostKind::Disk, item, meter, row, Decimal::from(size_gb))
 }
 
 /// The tier that a size is billed as: the next larger one.

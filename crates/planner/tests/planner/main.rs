@@ -14,6 +14,10 @@ mod replacing;
 
 mod spot;
 
+mod costs;
+
+mod previews;
+
 mod states;
 
 mod properties;

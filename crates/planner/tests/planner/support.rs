@@ -18,7 +18,7 @@ use model::{
     },
     units::{Region, Span, Timestamp},
 };
-use tensorform_planner::{Input, Options, Planned, diff::Permissions, plan};
+use tensorform_planner::{Input, Options, Planned, cost::Limits, diff::Permissions, plan};
 
 pub(crate) const SUBSCRIPTION: &str = "11111111-1111-1111-1111-111111111111";
 
@@ -106,6 +106,8 @@ pub(crate) fn options() -> Options {
         destroy: false,
         reselect: false,
         permissions: Permissions::default(),
+        limits: Limits::default(),
+        price_book: None,
     }
 }
 

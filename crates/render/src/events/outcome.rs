@@ -56,6 +56,14 @@ pub fn outcome_json(
         "reached": outcome.reached(),
         "interrupted": interrupted,
         "writes": writes,
+        "cost": outcome.reached().then(|| json!({
+            "currency": plan.cost.currency,
+            "complete": plan.cost.complete,
+            "before": plan.cost.before,
+            "after": plan.cost.after,
+            "delta": plan.cost.delta,
+            "price_book": plan.cost.price_book,
+        })),
         "counts": {
             "done": count(|ending| matches!(ending, Ending::Done)),
             "failed": count(|ending| matches!(ending, Ending::Failed(_))),

@@ -58,6 +58,7 @@ fn plan(mode: Mode, steps: Vec<Step>, before: Total, lines: Vec<CostLine>) -> Pl
         steps,
         quota: Vec::new(),
         cost: Cost {
+            price_book: None,
             currency: "USD".to_owned(),
             complete: lines.iter().all(|line| line.known),
             before,

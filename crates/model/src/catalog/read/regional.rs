@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     catalog::{
-        rows::{ItemPrice, Offer, PriceUnit, VmPrice},
+        rows::{Commitment, CommitmentPlan, ItemPrice, Offer, PriceUnit, VmPrice},
         sources::{Citations, Sources},
         table::{Fields, Table, read_table},
     },
@@ -93,6 +93,47 @@ pub(in crate::catalog) fn vm_prices(
         name,
         |(a, _), (b, _)| a.cmp(b),
         |(size, _)| size.to_string(),
+    )
+}
+
+/// Reads `prices/commitments/<region>.csv`.
+pub(in crate::catalog) fn commitments(
+    name: &str,
+    text: &str,
+    sources: &Sources,
+) -> Table<Commitment> {
+    const COLUMNS: &[&str] = &[
+        "size",
+        "plan",
+        "years",
+        "price",
+        "effective",
+        "source",
+        "as_of",
+    ];
+    let mut citations = Citations::new(sources);
+    let read = |fields: &mut Fields<'_>| {
+        let size = tiered(fields.required()?);
+        let plan = fields.choice(&[
+            ("reservation", CommitmentPlan::Reservation),
+            ("savings_plan", CommitmentPlan::SavingsPlan),
+        ])?;
+        let years = fields.choice(&[("1", 1), ("3", 3)])?;
+        let price = fields.decimal()?;
+        fields.day()?;
+        Ok(Commitment {
+            size,
+            plan,
+            years,
+            price,
+            source: citations.source(fields)?,
+            as_of: citations.day(fields)?,
+        })
+    };
+    read_table(name, text, COLUMNS, read).sorted(
+        name,
+        |a, b| (&a.size, a.plan, a.years).cmp(&(&b.size, b.plan, b.years)),
+        |row| format!("{} {:?} {}", row.size, row.plan, row.years),
     )
 }
 

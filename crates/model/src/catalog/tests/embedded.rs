@@ -42,6 +42,7 @@ fn row_counts_are_those_of_the_sources() {
     assert_eq!(rows["sizes"], 1_467 + 26);
     assert_eq!(rows["offers"], 44_607);
     assert_eq!(rows["prices/vm"], 65_719);
+    assert_eq!(rows["prices/commitments"], 1_687);
     assert_eq!(rows["prices/items"], 2_188);
     assert_eq!(rows["regions"], 65);
     assert_eq!(rows["quota_families"], 184);

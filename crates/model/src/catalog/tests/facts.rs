@@ -4,7 +4,8 @@ use rust_decimal::Decimal;
 
 use crate::{
     catalog::{
-        Architecture, Catalog, Fit, GpuShare, ImageOs, Lifecycle, PriceUnit, Size, TrustedLaunch,
+        Architecture, Catalog, CommitmentPlan, Fit, GpuShare, ImageOs, Lifecycle, PriceUnit, Size,
+        TrustedLaunch,
     },
     units::{Region, SizeName},
 };
@@ -410,4 +411,46 @@ fn other_lookups() {
     assert!(order("GB300") > order("GB200") && order("GB200") > order("H200"));
     assert!(order("H200") == order("MI300X") && order("H200") > order("H100"));
     assert!(order("H100") > order("A100-80") && order("A100-40") > order("V100"));
+}
+
+#[test]
+fn commitments_have_a_price_for_their_term() {
+    let check =
+        |region: &str, size: &str, plan: CommitmentPlan, years: u32, expected: Option<&str>| {
+            let size = SizeName::from(size);
+            let row = Catalog::embedded().commitment(&Region::new(region), &size, plan, years);
+            let price = row.map(|row| row.price.to_string());
+            assert_eq!(price.as_deref(), expected, "{region} {size} {years}");
+        };
+    let reservation = CommitmentPlan::Reservation;
+    check(
+        "eastus2",
+        "Standard_NC48ads_A100_v4",
+        reservation,
+        1,
+        Some("42066"),
+    );
+    check(
+        "eastus2",
+        "standard_nc48ads_a100_V4",
+        reservation,
+        3,
+        Some("71642"),
+    );
+    check("eastus2", "Standard_NC24ads_A100_v4", reservation, 3, None);
+    check("eastus", "Standard_NC48ads_A100_v4", reservation, 3, None);
+    let plan = CommitmentPlan::SavingsPlan;
+    check(
+        "australiacentral",
+        "Standard_B16als_v2",
+        plan,
+        3,
+        Some("0.34323"),
+    );
+    // Where two sources have a row, the newer one is taken; other clouds are left out.
+    assert!(
+        Catalog::embedded()
+            .commitments(&Region::new("usgovvirginia"))
+            .is_none()
+    );
 }

@@ -1,0 +1,143 @@
+//! What a stack costs before and after.
+
+use model::{
+    cost::{Amount, CostChange},
+    live::{Live, Power},
+    plan::{Cost, CostLine, Total},
+    units::{Micros, Region},
+};
+
+use super::{
+    CURRENCY,
+    bill::{self, Bills, Item, State, Thing},
+    quote::Prices,
+    service::Service,
+};
+
+/// What it costs before and after.
+pub fn compare<'a>(
+    before: impl IntoIterator<Item = Item<'a>>,
+    after: impl IntoIterator<Item = Item<'a>>,
+    prices: Prices<'_>,
+) -> Cost {
+    let before = of_stack(before, prices);
+    let after = of_stack(after, prices);
+    let (total_before, total_after) = (total(&before), total(&after));
+    Cost {
+        currency: CURRENCY.to_owned(),
+        complete: after.iter().all(|line| line.known),
+        before: total_before,
+        after: total_after,
+        delta: total_after.minus(total_before),
+        lines: after,
+        price_book: prices.book.map(model::price_book::PriceBook::reference),
+    }
+}
+
+/// The lines for some items: equal things of one pool are one line.
+pub fn of_stack<'a>(
+    items: impl IntoIterator<Item = Item<'a>>,
+    prices: Prices<'_>,
+) -> Vec<CostLine> {
+    lines(
+        &bill::count(items, State::AsTheyAre, prices.catalog),
+        prices,
+    )
+}
+
+/// The lines for what is live of a stack.
+pub fn of_live(live: &Live, prices: Prices<'_>) -> Vec<CostLine> {
+    of_stack(live_items(live), prices)
+}
+
+/// What is live of a stack, as far as it was read.
+pub(crate) fn live_items(live: &Live) -> impl Iterator<Item = Item<'_>> + Clone {
+    live.resources.iter().filter_map(|resource| {
+        Some(Item {
+            address: resource.address()?,
+            resource: resource.resource.as_ref()?,
+            has_hardware: resource.state.power != Some(Power::Deallocated),
+        })
+    })
+}
+
+/// What some items cost with every spot machine paid for on demand; `None` where none is spot.
+pub(crate) fn at_regular_prices<'a>(
+    items: impl IntoIterator<Item = Item<'a>>,
+    prices: Prices<'_>,
+) -> Option<Amount> {
+    let bills = bill::count(items, State::AsTheyAre, prices.catalog);
+    let regular = bill::on_demand(&bills)?;
+    Some(Amount::of(&lines(&regular, prices)))
+}
+
+/// The line for a service of a stack.
+pub fn of_service(
+    address: &str,
+    service: Service,
+    count: u32,
+    region: &Region,
+    prices: Prices<'_>,
+) -> Option<CostLine> {
+    let key = (address.to_owned(), region.clone(), Thing::Service(service));
+    lines(&Bills::from([(key, count)]), prices).pop()
+}
+
+pub(super) fn lines(bills: &Bills, prices: Prices<'_>) -> Vec<CostLine> {
+    let priced = bill::price(bills, None, prices);
+    priced.iter().map(bill::Priced::line).collect()
+}
+
+fn total(lines: &[CostLine]) -> Total {
+    let Amount {
+        hourly_micros,
+        monthly_micros,
+        complete: _,
+    } = Amount::of(lines);
+    Total {
+        hourly_micros,
+        monthly_micros,
+    }
+}
+
+/// What differs, line by line, in the order of lines.
+pub(super) fn changes(before: &[CostLine], after: &[CostLine]) -> Vec<CostChange> {
+    fn key(line: &CostLine) -> (&str, model::plan::CostKind, &str, &str) {
+        (&line.address, line.kind, &line.item, &line.meter)
+    }
+    let mut keys: Vec<_> = before.iter().chain(after).map(key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let changes = keys.into_iter().map(|(address, kind, item, meter)| {
+        let find = |lines: &'_ [CostLine]| -> (u32, Option<Micros>, Option<Micros>) {
+            let found = lines
+                .iter()
+                .find(|line| key(line) == (address, kind, item, meter));
+            found.map_or(
+                (0, Some(Micros::default()), Some(Micros::default())),
+                |line| (line.quantity, line.hourly_micros, line.monthly_micros),
+            )
+        };
+        let (was, is) = (find(before), find(after));
+        let difference = |was: Option<Micros>, is: Option<Micros>| Some(is?.saturating_sub(was?));
+        CostChange {
+            address: address.to_owned(),
+            kind,
+            item: item.to_owned(),
+            meter: meter.to_owned(),
+            quantity_before: was.0,
+            quantity_after: is.0,
+            hourly_micros: difference(was.1, is.1),
+            monthly_micros: difference(was.2, is.2),
+        }
+    });
+    changes.filter(differs).collect()
+}
+
+/// Whether there is more or less of it, or a known price differs.
+fn differs(change: &CostChange) -> bool {
+    change.quantity_before != change.quantity_after
+        || change
+            .monthly_micros
+            .is_some_and(|difference| difference != Micros::default())
+}

@@ -1,0 +1,17 @@
+//! A cost preview in every format that people and tools read.
+
+mod words;
+
+pub mod text;
+
+pub mod markdown;
+
+pub mod csv;
+
+pub mod html;
+
+mod charts;
+
+pub mod infracost;
+
+pub mod json;

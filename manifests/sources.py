@@ -39,6 +39,7 @@ FIXED = [
     ("SEEN", "public deployments that name the image", "", "no single file", "2026-10", "facts only"),
     ("IMG", "Azure/azhpc-images", "8e9d055f", "README.md, versions.json, packer/, components/", "2026-07-29", "MIT"),
     ("MLE", "stas00/ml-engineering", "744d01e1", "compute/accelerator/README.md", "2026-08-22", "CC BY-SA 4.0 (facts only)"),
+    ("HFC", "Hugging Face", "", "config.json and card of the repository that the row names", "2026-10", "facts only"),
     ("ARTICLE", "Microsoft Cloud Adoption Framework", "", "Compute recommendations for AI workloads on Azure infrastructure (IaaS)", "2025-04", "facts only, restated in our words"),
 ]
 

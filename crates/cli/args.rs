@@ -1,8 +1,12 @@
 //! The command line as the user writes it. Help texts are the doc comments.
 
+mod estimate;
+
 mod pricing;
 
 mod sandbox;
+
+mod sizes;
 
 use std::path::PathBuf;
 
@@ -12,8 +16,10 @@ use clap::{
 };
 
 pub(crate) use self::{
+    estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
     pricing::{Cost, Pricing},
     sandbox::{Sandbox, SandboxCommand},
+    sizes::{SizeOrder, Sizes},
 };
 use crate::help;
 
@@ -215,6 +221,8 @@ pub(crate) enum Command {
     Quota,
     /// Check credential, subscription, permissions, clock and endpoints
     Doctor,
+    /// Size a model without a spec: memory, split, speed and cost
+    Estimate(Box<Estimate>),
     /// List VM sizes
     Sizes(Sizes),
     /// List images
@@ -281,6 +289,7 @@ impl Command {
             Self::Explain(_) => "explain",
             Self::Quota => "quota",
             Self::Doctor => "doctor",
+            Self::Estimate(_) => "estimate",
             Self::Sizes(_) => "sizes",
             Self::Images => "images",
             Self::Catalog(arguments) => match arguments.command {
@@ -402,43 +411,6 @@ pub(crate) struct Explain {
     /// Choose sizes and images anew instead of keeping live choices
     #[arg(long)]
     pub(crate) reselect: bool,
-}
-
-/// Arguments of `sizes`.
-#[derive(Args, Debug)]
-pub(crate) struct Sizes {
-    /// Only sizes with this GPU, such as H100
-    #[arg(long, value_name = "GPU")]
-    pub(crate) gpu: Option<String>,
-    /// Only sizes with at least this memory a GPU, in GB
-    #[arg(long, value_name = "GB")]
-    pub(crate) min_gpu_memory: Option<u32>,
-    /// Only sizes that this region offers, with its prices
-    #[arg(long, value_name = "REGION", default_value = "eastus")]
-    pub(crate) location: String,
-    /// Only sizes that cost at most this many US dollars an hour
-    #[arg(long, value_name = "USD")]
-    pub(crate) max_hourly: Option<String>,
-    /// Only sizes with RDMA
-    #[arg(long)]
-    pub(crate) rdma: bool,
-    /// Order
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) sort: SizeOrder,
-}
-
-/// Orders of sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SizeOrder {
-    /// By name
-    #[default]
-    Name,
-    /// By price of a VM
-    Price,
-    /// By price of a GPU
-    PricePerGpu,
-    /// By price of a dense bf16 TFLOPS
-    PricePerTflops,
 }
 
 /// Arguments of `catalog`.

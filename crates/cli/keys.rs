@@ -68,7 +68,7 @@ fn without_comment(key: &str) -> Result<String, String> {
 }
 
 /// `~` is the home folder; other relative paths begin at the spec's folder.
-fn expand(app: &App, path: &str) -> PathBuf {
+pub(crate) fn expand(app: &App, path: &str) -> PathBuf {
     let home = app
         .environment
         .get("HOME")

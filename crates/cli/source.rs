@@ -3,17 +3,18 @@
 use std::{cell::OnceCell, collections::BTreeMap, path::Path};
 
 use model::{
-    diag::{At, Code, Diagnostic, DiagnosticDocument, Diagnostics},
+    diag::{At, Code, Diagnostic, DiagnosticDocument, Diagnostics, SpecPath},
     digest,
     plan::SpecReference,
     spec::{Inputs, SpanIndex, Spec, parse, referenced_environment},
+    transformer,
 };
 use render::{
     Style,
     diagnostics::{self, SourceText},
 };
 
-use crate::{app::App, files, stop::Stop};
+use crate::{app::App, files, keys, stop::Stop};
 
 /// A spec that was read.
 #[derive(Debug)]
@@ -52,7 +53,10 @@ impl Source {
             variables: variables(app)?,
             environment: environment(app, &text),
         };
-        let parsed = parse(&text, &inputs);
+        let mut parsed = parse(&text, &inputs);
+        if let Some(spec) = &mut parsed.spec {
+            read_configs(app, spec, &mut parsed.diagnostics);
+        }
         let source = Self {
             file,
             spans: parsed.spans,
@@ -124,6 +128,37 @@ impl Source {
         };
         diagnostics::documents(findings, &source, &|at: &At| self.spans.range(at))
     }
+}
+
+/// Reads the `config.json` that models of the spec name.
+fn read_configs(app: &App, spec: &mut Spec, findings: &mut Diagnostics) {
+    for (name, pool) in &mut spec.pools {
+        let Some(model) = &mut pool.model else {
+            continue;
+        };
+        let Some(path) = &model.config else {
+            continue;
+        };
+        let at = At::Value(SpecPath::pool(name, &["model", "config"]));
+        let read = files::read(&keys::expand(app, path)).map_err(|error| error.to_string());
+        let text = read.and_then(|bytes| {
+            String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+        });
+        let found = match text {
+            Ok(text) => transformer::of_config(&text)
+                .map_err(|error| format!("`{path}` gives no shape: {error}")),
+            Err(reason) => Err(format!("`{path}` cannot be read: {reason}")),
+        };
+        match found {
+            Ok(transformer) => model.transformer = Some(transformer),
+            Err(message) => {
+                let finding = Diagnostic::new(Code::ConfigUnusable, at, message);
+                let help = "expected the `config.json` of a model in the form of Hugging Face";
+                findings.push(finding.with_help(help));
+            }
+        }
+    }
+    findings.sort();
 }
 
 fn is_folder(path: &Path) -> Stop {

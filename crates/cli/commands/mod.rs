@@ -22,6 +22,8 @@ mod quota;
 
 mod doctor;
 
+mod estimate;
+
 mod sizes;
 
 mod images;
@@ -48,6 +50,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Explain(arguments) => explain::run(app, &arguments),
         Command::Quota => quota::run(app),
         Command::Doctor => doctor::run(app),
+        Command::Estimate(arguments) => estimate::run(app, &arguments),
         Command::Sizes(arguments) => sizes::run(app, &arguments),
         Command::Images => Ok(images::run(app)),
         Command::Catalog(arguments) => catalog::run(app, &arguments),

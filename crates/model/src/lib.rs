@@ -19,6 +19,8 @@ pub mod diag;
 
 pub mod spec;
 
+pub mod transformer;
+
 pub mod catalog;
 
 pub mod price_book;

@@ -4,6 +4,8 @@
 //! gives the same plan, whatever the order of live lists. What the planner needs to know and
 //! does not, it asks for in [`Planned::questions`]; the caller answers and plans again.
 
+pub mod sizing;
+
 pub mod select;
 
 pub mod shape;

@@ -12,7 +12,7 @@ use model::{
 
 use crate::{
     plan::Input,
-    select::{self, Context, Findings, Selection},
+    select::{self, Context, Findings, Selection, need::Need},
 };
 
 /// Choices by pool.
@@ -130,10 +130,18 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
     let mut selections = Selections::new();
     let mut refused = BTreeMap::new();
     for (name, pool) in &input.spec.pools {
+        let need = match Need::of(name, pool, input.catalog) {
+            Ok(need) => need,
+            Err(finding) => {
+                findings.diagnostics.push(finding);
+                None
+            }
+        };
         let context = Context {
             spec: input.spec,
             name,
             pool,
+            need: need.as_ref(),
             catalog: input.catalog,
             live: input.live,
             location,

@@ -16,9 +16,13 @@ pub mod table;
 
 mod ranges;
 
+pub mod sizing;
+
 pub mod plan;
 
 pub mod explain;
+
+pub mod estimate;
 
 pub mod quota;
 

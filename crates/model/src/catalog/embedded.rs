@@ -17,6 +17,7 @@ pub(super) const TABLES: &[(&str, &str)] = tables! {
     "image_fit.csv"
     "images.csv"
     "info.csv"
+    "models.csv"
     "offers/australiacentral.csv"
     "offers/australiaeast.csv"
     "offers/australiasoutheast.csv"

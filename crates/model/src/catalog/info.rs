@@ -75,6 +75,7 @@ pub(super) fn of_rows(catalog: &Catalog) -> Info {
         count("image_families", cited!(catalog.image_families().iter())),
         count("image_fit", cited!(catalog.image_fits().iter())),
         count("images", cited!(catalog.images().iter())),
+        count("models", cited!(catalog.models().iter())),
         count("offers", cited!(offers.flat_map(RegionOffers::iter))),
         count("prices/commitments", cited!(commitments.flatten())),
         count("prices/items", cited!(items.flatten())),

@@ -10,7 +10,7 @@ use super::{
     read,
     rows::{
         ArticleRow, Commitment, CommitmentPlan, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice,
-        Offer, QuotaFamily, RegionRow, Size, TableInfo, VmPrice,
+        KnownModel, Offer, QuotaFamily, RegionRow, Size, TableInfo, VmPrice,
     },
     sources::Sources,
     table::{Table, TableError, quoted},
@@ -30,6 +30,7 @@ pub struct Catalog {
     pub(super) sources: OnceLock<(Sources, Table<()>)>,
     pub(super) sizes: OnceLock<Table<Size>>,
     pub(super) gpus: OnceLock<Table<Gpu>>,
+    pub(super) models: OnceLock<Table<KnownModel>>,
     pub(super) regions: OnceLock<Table<RegionRow>>,
     pub(super) images: OnceLock<Table<ImageRow>>,
     pub(super) image_fits: OnceLock<Table<ImageFit>>,
@@ -112,6 +113,20 @@ impl Catalog {
     /// One GPU by its exact name.
     pub fn gpu(&self, name: &str) -> Option<&Gpu> {
         find(self.gpus(), |gpu| gpu.name.as_str().cmp(name))
+    }
+
+    /// The models that are known by name, by that name.
+    pub fn models(&self) -> &[KnownModel] {
+        &self.model_table().rows
+    }
+
+    /// One known model by its name, or by its repository, whatever the case.
+    pub fn model(&self, name: &str) -> Option<&KnownModel> {
+        let lower = name.to_lowercase();
+        find(self.models(), |model| model.name.as_str().cmp(&lower)).or_else(|| {
+            let mut models = self.models().iter();
+            models.find(|model| model.repository.eq_ignore_ascii_case(name))
+        })
     }
 
     /// All regions, by name.
@@ -262,6 +277,7 @@ impl Catalog {
         errors.extend(self.sources().1.errors.iter().cloned());
         errors.extend(self.size_table().errors.iter().cloned());
         errors.extend(self.gpu_table().errors.iter().cloned());
+        errors.extend(self.model_table().errors.iter().cloned());
         errors.extend(self.region_table().errors.iter().cloned());
         errors.extend(self.image_table().errors.iter().cloned());
         errors.extend(self.image_fit_table().errors.iter().cloned());
@@ -324,6 +340,11 @@ impl Catalog {
     fn gpu_table(&self) -> &Table<Gpu> {
         self.gpus
             .get_or_init(|| self.table("gpus.csv", read::sizes::gpus))
+    }
+
+    fn model_table(&self) -> &Table<KnownModel> {
+        self.models
+            .get_or_init(|| self.table("models.csv", read::models::models))
     }
 
     fn region_table(&self) -> &Table<RegionRow> {
@@ -463,6 +484,7 @@ fn is_known(name: &str) -> bool {
         "image_fit.csv",
         "images.csv",
         info::TABLE,
+        "models.csv",
         "quota_families.csv",
         "regions.csv",
         "sizes.csv",

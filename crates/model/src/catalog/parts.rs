@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::OnceLock};
 use super::{
     load::Catalog,
     rows::{
-        ArticleRow, Commitment, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, Offer,
+        ArticleRow, Commitment, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, KnownModel, Offer,
         QuotaFamily, RegionRow, Size, VmPrice,
     },
     table::Table,
@@ -23,6 +23,8 @@ pub struct CatalogParts {
     pub sizes: Vec<Size>,
     /// GPUs.
     pub gpus: Vec<Gpu>,
+    /// Known models.
+    pub models: Vec<KnownModel>,
     /// Regions.
     pub regions: Vec<RegionRow>,
     /// What each region offers; a region that is missing here is one of which it is not known.
@@ -54,6 +56,7 @@ impl Catalog {
         let CatalogParts {
             sizes,
             gpus,
+            models,
             regions,
             offers,
             vm_prices,
@@ -73,6 +76,7 @@ impl Catalog {
             digest: filled(digest),
             sizes: sorted(sizes, |row| row.name.clone()),
             gpus: sorted(gpus, |row| row.name.clone()),
+            models: sorted(models, |row| row.name.clone()),
             regions: sorted(regions, |row| row.name.clone()),
             images: filled(table(images)),
             image_fits: sorted(image_fits, |row| (row.family.clone(), row.column.clone())),

@@ -6,7 +6,10 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use rust_decimal::Decimal;
 
-use crate::units::{CaseInsensitive, Region, SizeName};
+use crate::{
+    transformer::Transformer,
+    units::{CaseInsensitive, Region, SizeName},
+};
 
 /// Text that many rows have in common, kept once: where they are from, and the day.
 pub type SharedText = Arc<str>;
@@ -168,9 +171,39 @@ pub struct Gpu {
     pub fp8_tflops: Option<Decimal>,
     /// Memory bandwidth in TB/s.
     pub bandwidth_tb_s: Decimal,
+    /// The best measured matrix multiplication as a share of `dense_tflops`; `None` where
+    /// nobody measured it.
+    pub matmul_share: Option<Decimal>,
+    /// Bandwidth of its link to the other GPUs of its domain in GB/s, one direction.
+    pub link_gb_s: Decimal,
+    /// GPUs that such links connect.
+    pub link_domain: u32,
+    /// Its part of a VM's InfiniBand in GB/s; `None` where no size has InfiniBand.
+    pub fabric_gb_s: Option<Decimal>,
     /// What a reader must know.
     pub notes: String,
     /// Where the figures are from.
+    pub source: SharedText,
+    /// The day of the source.
+    pub as_of: SharedText,
+}
+
+/// A model that is known by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownModel {
+    /// The name that specs and options use, in lower case.
+    pub name: String,
+    /// Its repository on Hugging Face.
+    pub repository: String,
+    /// Its shape.
+    pub transformer: Transformer,
+    /// All parameters, as published.
+    pub parameters: u64,
+    /// Parameters that take part in one token, as published, for mixtures of experts.
+    pub active_parameters: Option<u64>,
+    /// What a reader must know.
+    pub notes: String,
+    /// Where the row is from.
     pub source: SharedText,
     /// The day of the source.
     pub as_of: SharedText,

@@ -86,6 +86,16 @@ codes! {
     SizeLacks = "SIZE008", Error;
     /// Which sizes the subscription may use could not be read.
     SizesUnknown = "SIZE009", Warning;
+    /// A model that is not known by its name.
+    ModelUnknown = "MODEL001", Error;
+    /// A model's `config.json` that gives no shape.
+    ConfigUnusable = "MODEL002", Error;
+    /// A model that does not run on the GPUs.
+    ModelNeverFits = "MODEL003", Error;
+    /// Training tokens that do not get through in time.
+    DeadlineMissed = "MODEL004", Error;
+    /// A sum of memory without terms that are not known, or one that does not fit.
+    MemoryIncomplete = "MODEL005", Warning;
     /// Spot capacity that costs more than the spec allows.
     SpotTooDear = "SPOT001", Error;
     /// Spot capacity whose price is not known and has a limit.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Step};
+use super::{Action, Formula, Step};
 use crate::{
     diag::DiagnosticDocument,
     digest,
@@ -121,6 +121,9 @@ pub struct PoolPlan {
     pub throughput: Option<Throughput>,
     /// How the model is split; `null` where the model is not known.
     pub parallelism: Option<Parallelism>,
+    /// How the numbers of the three came about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub formulas: Vec<Formula>,
     /// Rows of the article that the choice rests on, such as `A4`.
     pub rules: Vec<String>,
     /// Sentences that explain the choice, in order.
@@ -186,8 +189,10 @@ pub struct Throughput {
     pub flops_per_token: f64,
     pub mfu: f64,
     pub tokens_per_second_per_gpu: f64,
-    pub gpu_hours: f64,
-    pub seconds: f64,
+    /// `None` where the number of tokens is not known.
+    pub gpu_hours: Option<f64>,
+    /// The same.
+    pub seconds: Option<f64>,
 }
 
 /// How a model is split over GPUs.
@@ -199,6 +204,12 @@ pub struct Parallelism {
     pub pipeline: u32,
     pub data: u32,
     pub strategy: String,
+    /// `none`, `selective` or `full`; `None` for a served model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recompute: Option<String>,
+    /// Sequences of one step of one data rank; `None` for a served model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub micro_batch: Option<u32>,
 }
 
 /// A size that was considered.

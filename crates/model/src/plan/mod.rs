@@ -2,6 +2,8 @@
 
 pub mod document;
 
+pub mod formula;
+
 pub mod step;
 
 pub mod walk;
@@ -12,4 +14,4 @@ pub mod file;
 
 pub mod event;
 
-pub use self::{document::*, event::*, file::*, step::*, walk::*};
+pub use self::{document::*, event::*, file::*, formula::*, step::*, walk::*};

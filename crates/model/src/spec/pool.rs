@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::parts::Urn;
 use crate::{
     ids::ArmId,
+    transformer::Transformer,
     units::{SizeName, Span},
 };
 
@@ -95,6 +96,8 @@ pub struct Model {
     pub name: Option<String>,
     /// A local Hugging Face `config.json`.
     pub config: Option<String>,
+    /// The shape that the file of `config` gives, once it was read.
+    pub transformer: Option<Transformer>,
     /// The number format.
     pub precision: Precision,
     /// The training method.

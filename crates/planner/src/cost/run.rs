@@ -59,7 +59,7 @@ fn length(given: Option<u64>, pool: &Pool, chosen: &PoolPlan) -> Option<(RunBasi
 
 /// Whole seconds, a begun one counted; money is never computed from a float.
 fn seconds_of(throughput: &Throughput) -> Option<u64> {
-    let duration = Duration::try_from_secs_f64(throughput.seconds).ok()?;
+    let duration = Duration::try_from_secs_f64(throughput.seconds?).ok()?;
     let begun = u64::from(duration.subsec_nanos() > 0);
     Some(duration.as_secs().saturating_add(begun)).filter(|seconds| *seconds > 0)
 }

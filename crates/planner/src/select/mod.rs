@@ -1,12 +1,12 @@
 //! Chooses size, image, count and placement of each pool: filters, then one rank.
 //!
-//! Reading order: the [`role`] that the article gives a stage and a workload; the [`memory`]
-//! its model needs; the [`rules`] that keep or reject a size; the [`rank`] that orders those
+//! Reading order: the [`role`] that the article gives a stage and a workload; what its
+//! model [`need`]s; the [`rules`] that keep or reject a size; the [`rank`] that orders those
 //! kept; the [`image`] that fits; and what [`sticky`] choices live nodes keep.
 
 pub mod role;
 
-pub mod memory;
+pub mod need;
 
 pub mod rules;
 
@@ -18,6 +18,8 @@ pub mod sticky;
 
 mod spot_price;
 
+mod deadline;
+
 mod pool;
 
 mod size;
@@ -28,7 +30,7 @@ use model::{
     catalog::{Catalog, Size},
     diag::Diagnostics,
     live::{Live, Mode, Question},
-    plan::{Candidate, Memory},
+    plan::{Candidate, Formula, Memory, Parallelism, Throughput},
     resource::{ImageReference, Security},
     spec::{DiskType, Pool, Priority, Spec},
     units::{Region, SizeName},
@@ -56,6 +58,12 @@ pub struct Selection {
     pub accelerated_networking: bool,
     /// The memory sum, where the model is known and runs on GPUs.
     pub memory: Option<Memory>,
+    /// The split, where the model is known and runs on GPUs.
+    pub parallelism: Option<Parallelism>,
+    /// The speed, where the model fits.
+    pub throughput: Option<Throughput>,
+    /// How the three came about.
+    pub formulas: Vec<Formula>,
     /// Rows of the article that the choice rests on.
     pub rules: Vec<String>,
     /// Sentences that explain the choice.
@@ -107,6 +115,8 @@ pub struct Context<'a> {
     pub name: &'a str,
     /// The pool.
     pub pool: &'a Pool,
+    /// What its model needs, where it is known.
+    pub need: Option<&'a need::Need>,
     /// What Azure offers.
     pub catalog: &'a Catalog,
     /// What exists and what was answered.

@@ -8,18 +8,18 @@ use model::{
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
     resource::{Security, VirtualMachine},
-    spec::{DiskType, Grouping, SecurityChoice, Stage, Zones},
+    spec::{DiskType, Grouping, SecurityChoice, Zones},
 };
 
 use super::{
-    Context, Findings, NodeChoice, Selection, Trial,
+    Context, Findings, NodeChoice, Selection, Trial, deadline,
     image::{self, Choice},
-    memory::Demand,
     role::{self, Role},
     rules::open_zones,
     size::{self, Chosen},
     spot_price, sticky,
 };
+use crate::sizing::estimate::Sizing;
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
 const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
@@ -62,13 +62,24 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         security: security(context, &chosen.size, &mut findings),
     };
     check_disks(context, &chosen.size, &mut findings);
+    let sizing = sizing(context, &chosen);
+    let throughput = sizing.as_ref().and_then(|sizing| sizing.throughput.clone());
+    deadline::check(
+        context,
+        (&chosen.size, chosen.count),
+        throughput.as_ref(),
+        &mut findings,
+    );
     let kept = sticky::kept(context, &choice, &new_node, &zones, &nodes);
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
         image_kind: choice.kind.clone(),
         accelerated_networking: accelerated_networking(context, &chosen.size, &mut findings),
-        memory: memory(context, &chosen),
+        memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),
+        parallelism: sizing.as_ref().map(|sizing| sizing.parallelism.clone()),
+        throughput,
+        formulas: sizing.map(|sizing| sizing.formulas).unwrap_or_default(),
         rules: article_rows(context, role, &choice),
         why: why(context, role, &chosen, &choice),
         candidates: chosen.candidates,
@@ -287,14 +298,10 @@ fn security(context: Context<'_>, size: &Size, findings: &mut Findings) -> Secur
     }
 }
 
-fn memory(context: Context<'_>, chosen: &Chosen) -> Option<model::plan::Memory> {
-    let demand = Demand::of(context.pool.model.as_ref()?, context.pool.stage)?;
-    let replica = if context.pool.stage == Stage::Inference {
-        1
-    } else {
-        chosen.count
-    };
-    demand.shared_by(&chosen.size, replica)
+/// What the model takes on the chosen nodes.
+fn sizing(context: Context<'_>, chosen: &Chosen) -> Option<Sizing> {
+    let need = context.need?;
+    need.sizing(&chosen.size, chosen.count, context.catalog)
 }
 
 fn article_rows(context: Context<'_>, role: Role, choice: &Choice) -> Vec<String> {

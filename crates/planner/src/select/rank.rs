@@ -6,7 +6,7 @@
 use model::catalog::SizeGpu;
 use rust_decimal::Decimal;
 
-use super::{Trial, memory::Demand, role::Role};
+use super::{Trial, role::Role};
 
 /// The place of a size: smaller is better.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,20 +20,17 @@ pub struct Key {
 
 /// The place of a size in its role.
 pub fn key(trial: &Trial<'_>) -> Key {
-    let model = trial.context.pool.model.as_ref();
-    let demand = model.and_then(|model| Demand::of(model, trial.context.pool.stage));
+    let is_known = trial.context.need.is_some();
     let newest = generation(trial).saturating_neg();
     let (class, order) = match trial.role {
-        Role::TrainingGpu => match training_class(trial, demand) {
+        Role::TrainingGpu => match training_class(trial) {
             // One NC node holds the model: the smallest that does (A17).
             0 => (0, [gpu_memory(trial), newest]),
-            class => (class, [newest, nodes(trial, demand)]),
+            class => (class, [newest, nodes(trial)]),
         },
         // A model of known size is served by the smallest GPUs that hold it (A17);
         // otherwise by the newest ones (A18).
-        Role::InferenceGpu if demand.is_some() => {
-            (inference_class(trial), [gpu_memory(trial), newest])
-        }
+        Role::InferenceGpu if is_known => (inference_class(trial), [gpu_memory(trial), newest]),
         Role::InferenceGpu => (inference_class(trial), [newest, gpu_memory(trial)]),
         // The newest generation first (A18), then the smallest that clears the floor (A17).
         Role::TrainingCpu | Role::InferenceCpu => (0, [newest, i64::from(trial.size.vcpus)]),
@@ -52,11 +49,11 @@ pub fn key(trial: &Trial<'_>) -> Key {
 }
 
 /// ND first (A4); a model that one NC node holds does not need an ND node (A17).
-fn training_class(trial: &Trial<'_>, demand: Option<Demand>) -> u32 {
-    let fits_one = |demand: Demand| demand.nodes(trial.size) == Some(1);
-    match (trial.size.series.as_str(), demand) {
-        ("NC", Some(demand)) if fits_one(demand) && trial.count.unwrap_or(1) == 1 => 0,
-        ("ND", _) => 1,
+fn training_class(trial: &Trial<'_>) -> u32 {
+    let is_known = trial.context.need.is_some();
+    match trial.size.series.as_str() {
+        "NC" if is_known && nodes(trial) == 1 && trial.count.unwrap_or(1) == 1 => 0,
+        "ND" => 1,
         _ => 2,
     }
 }
@@ -89,12 +86,16 @@ fn vendor_is_not_nvidia(trial: &Trial<'_>, model: &str) -> bool {
         .is_some_and(|gpu| gpu.vendor != "NVIDIA")
 }
 
-fn nodes(trial: &Trial<'_>, demand: Option<Demand>) -> i64 {
-    i64::from(
-        demand
-            .and_then(|demand| demand.nodes(trial.size))
-            .unwrap_or(1),
-    )
+/// The fewest VMs that do; one where the model is not known.
+fn nodes(trial: &Trial<'_>) -> i64 {
+    let Some(need) = trial.context.need else {
+        return 1;
+    };
+    let answer = need.answer(trial.size, trial.context.catalog);
+    answer.map_or(i64::MAX, |answer| match answer.in_time {
+        Some(Ok(vms)) => i64::from(vms),
+        Some(Err(_)) | None => i64::from(answer.vms),
+    })
 }
 
 /// Nameplate memory of all GPUs of one VM, in GB; what is not known goes last.

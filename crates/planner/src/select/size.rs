@@ -15,8 +15,7 @@ use model::{
 use rust_decimal::Decimal;
 
 use super::{
-    Context, Findings, Trial,
-    memory::Demand,
+    Context, Findings, Trial, deadline,
     pool::{Nodes, kept_count, warn_of_retirement},
     rank,
     role::Role,
@@ -154,6 +153,7 @@ fn chosen(
     }
     let Some(size) = best else {
         let finding = spot_price::nothing_cheap_enough(context, &rejected)
+            .or_else(|| deadline::nothing_fast_enough(context, &rejected))
             .unwrap_or_else(|| nothing_fits(context, role, &rejected));
         findings.diagnostics.push(finding);
         return Err(candidates);
@@ -238,12 +238,19 @@ fn candidate(trial: &Trial<'_>, rank: Option<u32>, reasons: Vec<CandidateReason>
     }
 }
 
-/// The nodes that the spec asks for, or that its model needs on this size.
+/// The nodes that the spec asks for, or that its model needs on this size: to be held, and to
+/// get its tokens through in time.
 fn asked(context: Context<'_>, size: &Size) -> Option<u32> {
     context.pool.count.or_else(|| {
-        let model = context.pool.model.as_ref()?;
-        let demand = Demand::of(model, context.pool.stage)?;
-        (context.pool.stage == Stage::Training).then(|| demand.nodes(size))?
+        let need = context.need?;
+        let answer = need.answer(size, context.catalog)?;
+        match (answer.in_time, context.pool.stage) {
+            (Some(Ok(vms)), _) => Some(vms),
+            (Some(Err(missed)), _) => Some(missed.most),
+            (None, Stage::Training) => Some(answer.vms),
+            // A copy that one VM does not hold is no reason for more of them.
+            (None, Stage::Inference) => Some(answer.vms.div_ceil(answer.vms_of_copy)),
+        }
     })
 }
 

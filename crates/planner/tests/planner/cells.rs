@@ -16,6 +16,7 @@ fn model(parameters: u64, method: Method, precision: Precision) -> Model {
         active_parameters: None,
         name: None,
         config: None,
+        transformer: None,
         precision,
         method,
         sequence: None,

@@ -23,3 +23,7 @@ mod states;
 mod properties;
 
 mod oracle;
+
+mod reference;
+
+mod sized;

@@ -32,7 +32,15 @@ fn fits(
     } else {
         "2.3".parse().expect("a number")
     };
-    let needed = Decimal::from(parameters) * bytes_a_parameter;
+    // Training fills each GPU with a context, and with buffers where there are several.
+    let gpus = share.whole().max(1);
+    let on_each = match (stage, gpus) {
+        (Stage::Inference, _) => 0_u64,
+        (Stage::Training, 1) => 1_500_000_000,
+        (Stage::Training, _) => 2_500_000_000,
+    };
+    let needed = Decimal::from(parameters) * bytes_a_parameter
+        + Decimal::from(gpus) * Decimal::from(on_each);
     let usable =
         Decimal::from(memory) * Decimal::from(900_000_000u64) * Decimal::from(share.whole().max(1));
     let price = catalog
@@ -85,6 +93,7 @@ proptest! {
             active_parameters: None,
             name: None,
             config: None,
+            transformer: None,
             precision: Precision::Bf16,
             method: Method::Full,
             sequence: None,

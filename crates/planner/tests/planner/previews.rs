@@ -110,6 +110,7 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
         active_parameters: None,
         name: None,
         config: None,
+        transformer: None,
         precision: model::spec::Precision::Bf16,
         method: model::spec::Method::Full,
         sequence: None,
@@ -126,7 +127,7 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
     assert_eq!(run.million_tokens_micros, None);
     // A known speed says it better; a begun second counts.
     plan.pools.get_mut("train").expect("the pool").throughput = Some(Throughput {
-        seconds: 35_999.5,
+        seconds: Some(35_999.5),
         ..Throughput::default()
     });
     let run = previewed(&spec, &plan, None).pools["train"]
@@ -137,7 +138,7 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
     // What is no length of time is none.
     for seconds in [f64::NAN, f64::INFINITY, -1.0, 0.0] {
         let throughput = Throughput {
-            seconds,
+            seconds: Some(seconds),
             ..Throughput::default()
         };
         plan.pools.get_mut("train").expect("the pool").throughput = Some(throughput);
@@ -226,6 +227,7 @@ fn sizes_rank_by_the_whole_job_with_the_nodes_that_each_needs() {
         active_parameters: None,
         name: None,
         config: None,
+        transformer: None,
         precision: model::spec::Precision::Bf16,
         method: model::spec::Method::Full,
         sequence: None,

@@ -2,15 +2,14 @@
 
 use model::{
     address::Address,
-    plan::{
-        Candidate, Cost, Memory, Parallelism, Plan, PoolPlan, PoolRefusal, Throughput, Verdict,
-    },
+    plan::{Candidate, Cost, Plan, PoolPlan, PoolRefusal, Verdict},
     units::{Micros, Region},
 };
 
 use crate::{
     line::Line,
     paper::Paper,
+    sizing,
     style::{Ink, Style},
     table::{Column, Fit, Table},
     words,
@@ -53,6 +52,10 @@ pub(super) fn names(paper: &mut Paper, plan: &Plan) {
 pub(crate) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, style: Style) {
     paper.hanging(&Line::of("  "), &title(name, pool));
     paper.lines(&facts(pool).lines(style));
+    if !pool.formulas.is_empty() {
+        paper.line(&Line::of("    ").then(Ink::Faint, "how these numbers come about"));
+        paper.lines(&sizing::formulas(&pool.formulas, 6).lines(style));
+    }
     let (kept, rejected) = (kept(pool), rejected(pool));
     let groups = [("next best", kept.as_slice()), ("rejected", &rejected)];
     paper.lines(&candidate_table(groups, CURRENCY).lines(style));
@@ -164,6 +167,7 @@ fn facts(pool: &PoolPlan) -> Table {
         memory,
         throughput,
         parallelism,
+        formulas: _,
         rules,
         why,
         candidates: _,
@@ -190,14 +194,14 @@ fn facts(pool: &PoolPlan) -> Table {
         format!("{grouping}, orchestrator {orchestrator}"),
     );
     if let Some(memory) = memory {
-        row("memory", memory_need(memory));
-        row("", memory_terms(memory));
+        row("memory", sizing::memory_need(memory));
+        row("", sizing::memory_terms(memory));
     }
     if let Some(parallelism) = parallelism {
-        row("split", parallelism_words(parallelism));
+        row("split", sizing::parallelism_words(parallelism));
     }
     if let Some(throughput) = throughput {
-        row("speed", throughput_words(throughput));
+        row("speed", sizing::throughput_words(throughput));
     }
     for (position, sentence) in why.iter().enumerate() {
         row(if position == 0 { "why" } else { "" }, sentence.clone());
@@ -215,91 +219,6 @@ fn fact_table() -> Table {
 
 fn article(rules: &[String]) -> String {
     format!("rows {}", rules.join(", "))
-}
-
-fn memory_need(memory: &Memory) -> String {
-    let gigabytes =
-        |bytes: &Option<u64>| bytes.map_or_else(|| words::UNKNOWN.to_owned(), words::gigabytes);
-    let gpus = |gpus: &Option<u32>| gpus.map_or_else(|| words::UNKNOWN.to_owned(), words::count);
-    format!(
-        "{} of {} usable GB on each GPU; GPUs at least {}, recommended {}",
-        gigabytes(&memory.per_gpu_bytes),
-        gigabytes(&memory.usable_per_gpu_bytes),
-        gpus(&memory.gpus_minimum),
-        gpus(&memory.gpus_recommended),
-    )
-}
-
-/// What the need is made of, and what is not known of it.
-fn memory_terms(memory: &Memory) -> String {
-    let Memory {
-        per_gpu_bytes: _,
-        usable_per_gpu_bytes: _,
-        weights_bytes,
-        gradients_bytes,
-        optimizer_bytes,
-        activations_bytes,
-        kv_cache_bytes,
-        overhead_bytes,
-        gpus_minimum: _,
-        gpus_recommended: _,
-    } = memory;
-    let terms = [
-        ("weights", weights_bytes),
-        ("gradients", gradients_bytes),
-        ("optimizer", optimizer_bytes),
-        ("activations", activations_bytes),
-        ("KV cache", kv_cache_bytes),
-        ("overhead", overhead_bytes),
-    ];
-    let known: Vec<String> = terms
-        .iter()
-        .filter_map(|(name, bytes)| Some(format!("{name} {}", words::gigabytes((**bytes)?))))
-        .collect();
-    let missing: Vec<&str> = terms
-        .iter()
-        .filter(|(_, bytes)| bytes.is_none())
-        .map(|(name, _)| *name)
-        .collect();
-    let mut parts = Vec::new();
-    if !known.is_empty() {
-        parts.push(known.join(" + "));
-    }
-    if !missing.is_empty() {
-        parts.push(format!("not in this sum: {}", missing.join(", ")));
-    }
-    parts.join("; ")
-}
-
-fn parallelism_words(parallelism: &Parallelism) -> String {
-    let Parallelism {
-        tensor,
-        pipeline,
-        data,
-        strategy,
-    } = parallelism;
-    format!("tensor {tensor} × pipeline {pipeline} × data {data}, {strategy}")
-}
-
-fn throughput_words(throughput: &Throughput) -> String {
-    let Throughput {
-        flops_per_token: _,
-        mfu,
-        tokens_per_second_per_gpu,
-        gpu_hours,
-        seconds,
-    } = throughput;
-    let duration = if seconds.is_finite() {
-        words::seconds(*seconds)
-    } else {
-        words::UNKNOWN.to_owned()
-    };
-    format!(
-        "{} tokens/s on each GPU at {}% of its peak; {} GPU hours, {duration} in all",
-        words::float(*tokens_per_second_per_gpu, 0),
-        words::float(mfu * 100.0, 0),
-        words::float(*gpu_hours, 0),
-    )
 }
 
 /// The next best sizes and the near misses, and how many more there are.

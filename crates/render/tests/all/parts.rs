@@ -3,8 +3,8 @@
 use model::{
     diag::{DiagnosticDocument, PlaceDocument, Severity},
     plan::{
-        Candidate, CandidateReason, CostKind, CostLine, Memory, Parallelism, PoolImage, PoolPlan,
-        QuotaLine, Throughput, Verdict,
+        Candidate, CandidateReason, CostKind, CostLine, Formula, Memory, Parallelism, PoolImage,
+        PoolPlan, QuotaLine, Throughput, Verdict,
     },
     units::Micros,
 };
@@ -103,7 +103,16 @@ pub(crate) fn training_pool(size: &str, count: u32) -> PoolPlan {
             pipeline: 1,
             data: 8,
             strategy: "fsdp".to_owned(),
+            recompute: Some("full".to_owned()),
+            micro_batch: Some(2),
         }),
+        formulas: vec![Formula {
+            name: "flops_per_token".to_owned(),
+            formula: "6·P".to_owned(),
+            values: "6·70e9".to_owned(),
+            result: "4.2e11 FLOPs".to_owned(),
+            source: "arithmetic".to_owned(),
+        }],
         rules: vec!["A4".to_owned(), "A19".to_owned()],
         why: vec![
             "A4: the article names the ND series for training generative models".to_owned(),
@@ -194,8 +203,8 @@ fn throughput() -> Throughput {
         flops_per_token: 4.2e11,
         mfu: 0.4,
         tokens_per_second_per_gpu: 942.0,
-        gpu_hours: 5_898.0,
-        seconds: 331_762.5,
+        gpu_hours: Some(5_898.0),
+        seconds: Some(331_762.5),
     }
 }
 

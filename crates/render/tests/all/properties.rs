@@ -201,7 +201,7 @@ fn odd_plan(texts: &[String], number: f64) -> Plan {
         pool.image.urn = text(5);
         pool.size = text(0).as_str().into();
         if let Some(throughput) = &mut pool.throughput {
-            (throughput.mfu, throughput.seconds) = (number, number);
+            (throughput.mfu, throughput.seconds) = (number, Some(number));
         }
     }
     for finding in &mut plan.diagnostics {

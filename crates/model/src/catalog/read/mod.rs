@@ -6,4 +6,6 @@ pub(super) mod regional;
 
 pub(super) mod images;
 
+pub(super) mod models;
+
 pub(super) mod reference;

@@ -48,6 +48,7 @@ fn row_counts_are_those_of_the_sources() {
     assert_eq!(rows["quota_families"], 184);
     assert_eq!(rows["article"], 55);
     assert_eq!(rows["gpus"], 12);
+    assert_eq!(rows["models"], 51);
     let catalog = Catalog::embedded();
     let listed = catalog.sizes().iter().filter(|size| size.family.is_some());
     assert_eq!(listed.count(), 1_467);

@@ -7,6 +7,8 @@ mod embedded;
 
 mod facts;
 
+mod models;
+
 mod reading;
 
 mod retail;

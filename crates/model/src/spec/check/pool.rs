@@ -8,8 +8,8 @@ use crate::{
     spec::{
         decode::pool::MOST_DATA_DISKS,
         pool::{
-            DataDisk, DiskType, Grouping, ImageChoice, Method, OperatingSystem, Orchestrator, Pool,
-            Precision, Priority, SizeChoice, Stage, Zones,
+            DataDisk, DiskType, Grouping, ImageChoice, Method, Model, OperatingSystem,
+            Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload, Zones,
         },
         yaml::node::Node,
     },
@@ -91,6 +91,23 @@ impl Scope<'_> {
                 method,
                 "`precision: int4` cannot be trained with `method: full`".to_owned(),
                 "use `method: qlora`, or `precision: bf16`",
+            );
+        }
+        self.known_model(check, model);
+    }
+
+    /// What says which model it is, and how large.
+    fn known_model(&self, check: &mut Check<'_>, model: &Model) {
+        let (name, config) = (
+            self.path(&["model", "name"]),
+            self.path(&["model", "config"]),
+        );
+        if model.name.is_some() && model.config.is_some() {
+            check.conflict(
+                config,
+                name,
+                "`config` and `name` both say the model's shape".to_owned(),
+                "remove one of them",
             );
         }
         let active = self.path(&["model", "active_parameters"]);
@@ -360,6 +377,13 @@ impl Scope<'_> {
                 "`deadline` is for training, and `stage: inference` has no end".to_owned(),
                 "remove `deadline`",
             );
+        } else if self.pool.workload == Workload::Small {
+            check.conflict(
+                path,
+                self.path(&["workload"]),
+                "`deadline` needs GPUs, and `workload: small` runs on CPUs, whose speed is not estimated".to_owned(),
+                "remove `deadline`, and give `count`",
+            );
         } else if tokens.is_none() && check.may_be_used(&self.path(&["model"])) {
             check.report(
                 Code::SpecMissingKey,
@@ -367,6 +391,21 @@ impl Scope<'_> {
                 "`deadline` needs `model.tokens`: without it there is no end to reach".to_owned(),
                 "add `tokens: 20B` to `model`, or remove `deadline`",
             );
+        } else if !self.is_model_known() && check.may_be_used(&self.path(&["model"])) {
+            check.report(
+                Code::SpecMissingKey,
+                At::Value(path),
+                "`deadline` needs a model whose size is known: `model` says no parameters"
+                    .to_owned(),
+                "add `parameters`, `name` or `config` to `model`, or remove `deadline`",
+            );
         }
+    }
+
+    /// Whether the spec says which model it is, or how large.
+    fn is_model_known(&self) -> bool {
+        self.pool.model.as_ref().is_some_and(|model| {
+            model.parameters.is_some() || model.name.is_some() || model.config.is_some()
+        })
     }
 }

@@ -75,6 +75,7 @@ fn model(block: Reader<'_>) -> Option<Model> {
         active_parameters: block.read("active_parameters", parse_count),
         name: block.text("name"),
         config: block.text("config"),
+        transformer: None,
         precision: block
             .word("precision", words::PRECISIONS)
             .unwrap_or(Precision::Bf16),

@@ -1,13 +1,16 @@
 //! A commented spec to start from.
 
-use crate::spec::{
-    pool::{Orchestrator, Stage, Workload},
-    schema::{
-        forms::quantities::parse_count,
-        kind::{Block, Key, Presence, Support},
-        pool::POOL,
-        stack::SPEC,
-        words,
+use crate::{
+    catalog::Catalog,
+    spec::{
+        pool::{Orchestrator, Stage, Workload},
+        schema::{
+            forms::quantities::parse_count,
+            kind::{Block, Key, Presence, Support},
+            pool::POOL,
+            stack::SPEC,
+            words,
+        },
     },
 };
 
@@ -44,7 +47,12 @@ pub fn starter(
     text.push_str(&line(&POOL, "workload", workload_word, "    "));
     text.push_str(&model_lines(model));
     text.push_str(&orchestrator_lines(orchestrator));
-    text.push_str(&optional(&POOL, "    ", &["model", "orchestrator"]));
+    // A deadline is for training, and needs tokens.
+    text.push_str(&optional(
+        &POOL,
+        "    ",
+        &["model", "orchestrator", "deadline"],
+    ));
     text
 }
 
@@ -79,6 +87,10 @@ fn optional(block: &Block, indent: &str, but: &[&str]) -> String {
 
 fn model_lines(model: Option<&str>) -> String {
     let doc = find(&POOL, "model").map_or("", |key| key.doc);
+    let known = model.and_then(|name| Catalog::embedded().model(name));
+    if let Some(known) = known {
+        return format!("    # {doc}\n    model: {{name: {}}}\n", known.name);
+    }
     let parameters = model.and_then(parameters).map(with_upper_unit);
     match (model, parameters) {
         (Some(given), Some(parameters)) if given.eq_ignore_ascii_case(&parameters) => {
@@ -89,7 +101,7 @@ fn model_lines(model: Option<&str>) -> String {
             comment(given)
         ),
         (Some(given), None) => format!(
-            "    # {doc}\n    # Models are not known by name yet, and `{}` has no number of parameters in it.\n    # model: {{parameters: 70B}}\n",
+            "    # {doc}\n    # No known model has the name `{}`, and it has no number of parameters in it.\n    # model: {{parameters: 70B}}\n",
             comment(given)
         ),
         (None, _) => format!("    # {doc}\n    # model: {{parameters: 70B}}\n"),

@@ -22,18 +22,6 @@ const fn not_yet(later: &'static Later) -> Support {
 /// Most single VMs of a pool, and of a stack.
 pub(crate) const MOST_NODES: u32 = 1_000;
 
-const SIZING: Later = Later {
-    lacks: "sizes by `parameters`, `precision` and `method` only",
-    instead: "remove the key, and give `count` where more nodes are needed",
-};
-const KNOWN_MODELS: Later = Later {
-    lacks: "knows no models by name",
-    instead: "give `parameters`",
-};
-const DEADLINE: Later = Later {
-    lacks: "does not derive the number of nodes from a deadline",
-    instead: "remove the key, and give `count`",
-};
 const PASSWORD: Later = Later {
     lacks: "makes Linux nodes only, which have SSH keys and no password",
     instead: "remove the key",
@@ -92,8 +80,8 @@ pub(crate) const POOL: Block = Block {
             REQUIRED, NOW, "generative", "Kind of model: decides between GPU and CPU sizes.";
         "model": Kind::block(&MODEL), OPTIONAL, NOW, "{parameters: 70B, precision: bf16, method: full}",
             "What is known about the model; decides the memory and with it size and number of nodes.";
-        "deadline": Kind::text(&quantities::SPAN), OPTIONAL, not_yet(&DEADLINE), "30d",
-            "Time in which the training tokens must be through.";
+        "deadline": Kind::text(&quantities::SPAN), OPTIONAL, NOW, "30d",
+            "Time in which the training tokens must be through; decides the number of nodes where `count` is not given.";
         "count": Kind::integer(1, MOST_NODES), OPTIONAL, NOW, "8",
             "Number of nodes; optional where the model says enough.";
         "grouping": Kind::words(words::GROUPING), default("auto"), NOW, "auto",
@@ -155,22 +143,22 @@ const MODEL: Block = Block {
     keys: keys! {
         "parameters": Kind::text(&quantities::PARAMETERS), OPTIONAL, NOW, "70B",
             "All parameters: a number with K, M, B (10⁹) or T (10¹²).";
-        "active_parameters": Kind::text(&quantities::PARAMETERS), OPTIONAL, not_yet(&SIZING), "13B",
+        "active_parameters": Kind::text(&quantities::PARAMETERS), OPTIONAL, NOW, "13B",
             "Parameters that take part in one token, for mixtures of experts.";
-        "name": Kind::text(&places::MODEL_NAME), OPTIONAL, not_yet(&KNOWN_MODELS), "llama-3.1-70b",
-            "Name of a known model.";
-        "config": Kind::text(&places::FILE), OPTIONAL, not_yet(&KNOWN_MODELS), "config.json",
-            "A model's `config.json` in the form of Hugging Face.";
+        "name": Kind::text(&places::MODEL_NAME), OPTIONAL, NOW, "llama-3.1-70b",
+            "Name of a known model, which says parameters and shape: those of `manifests/models.csv`.";
+        "config": Kind::text(&places::FILE), OPTIONAL, NOW, "config.json",
+            "A model's `config.json` in the form of Hugging Face, which says the shape. Relative paths begin at the spec's folder.";
         "precision": Kind::words(words::PRECISION).not(&[
                 ("float32", "write `fp32`"), ("bfloat16", "write `bf16`"), ("float16", "write `fp16`"), ("half", "write `fp16`")]),
             default("bf16"), NOW, "bf16", "Number format of weights and activations.";
         "method": Kind::words(words::METHOD), default("full"), NOW, "full",
             "What is trained; for `stage: training`.";
-        "sequence": Kind::integer(1, 100_000_000), OPTIONAL, not_yet(&SIZING), "8192",
-            "Tokens in one sequence.";
-        "tokens": Kind::text(&quantities::TOKENS), OPTIONAL, not_yet(&SIZING), "20B",
-            "Training tokens in all.";
-        "concurrency": Kind::integer(1, 1_000_000), OPTIONAL, not_yet(&SIZING), "64",
+        "sequence": Kind::integer(1, 100_000_000), OPTIONAL, NOW, "8192",
+            "Tokens in one sequence: of training, or of prompt and answer together; decides activations and KV cache.";
+        "tokens": Kind::text(&quantities::TOKENS), OPTIONAL, NOW, "20B",
+            "Training tokens in all; decides hours and what they cost.";
+        "concurrency": Kind::integer(1, 1_000_000), OPTIONAL, NOW, "64",
             "Sequences that are served at once; for `stage: inference`.";
     },
 };

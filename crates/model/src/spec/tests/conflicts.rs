@@ -36,6 +36,10 @@ fn stage_and_model_fit() {
     conflicts(&training("model: {precision: int4, method: qlora}"), &[]);
     conflicts(&pool("model: {precision: int4}"), &[]);
     conflicts(
+        &pool("model: {name: llama-3.1-8b, config: config.json}"),
+        &["SPEC009 8:41 `config` and `name` both say the model's shape"],
+    );
+    conflicts(
         &pool("model: {parameters: 7B, active_parameters: 8B}"),
         &["SPEC009 8:48 `active_parameters` is more than `parameters`"],
     );
@@ -43,7 +47,25 @@ fn stage_and_model_fit() {
         &training("deadline: 3d"),
         &["SPEC005 8:15 `deadline` needs `model.tokens`: without it there is no end to reach"],
     );
-    conflicts(&training("deadline: 3d\nmodel: {tokens: 1B}"), &[]);
+    conflicts(
+        &training("deadline: 3d\nmodel: {tokens: 1B}"),
+        &["SPEC005 8:15 `deadline` needs a model whose size is known: `model` says no parameters"],
+    );
+    let small = training("deadline: 3d\nmodel: {tokens: 1B, parameters: 7B}");
+    conflicts(
+        &small.replace("generative", "small"),
+        &[
+            "SPEC009 8:15 `deadline` needs GPUs, and `workload: small` runs on CPUs, whose speed is not estimated",
+        ],
+    );
+    for known in [
+        "parameters: 7B",
+        "name: llama-3.1-8b",
+        "config: config.json",
+    ] {
+        let keys = format!("deadline: 3d\nmodel: {{tokens: 1B, {known}}}");
+        conflicts(&training(&keys), &[]);
+    }
 }
 
 #[test]

@@ -207,6 +207,7 @@ fn everything() -> Pool {
             active_parameters: Some(13_000_000_000),
             name: Some("m".to_owned()),
             config: Some("c.json".to_owned()),
+            transformer: None,
             precision: Precision::Fp8,
             method: Method::Lora,
             sequence: Some(8192),

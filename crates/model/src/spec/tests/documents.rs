@@ -44,15 +44,21 @@ fn starters_know_what_was_asked_for() {
         );
         let spec = read(&text).spec.expect("a spec");
         let pool = spec.pools.into_values().next().expect("a pool");
-        (pool.model.and_then(|model| model.parameters), text)
+        let model = pool.model;
+        let name = model.as_ref().and_then(|model| model.name.clone());
+        (model.and_then(|model| model.parameters), name, text)
     };
     assert_eq!(model("70B").0, Some(70_000_000_000));
     assert_eq!(model("7e9").0, Some(7_000_000_000));
-    assert_eq!(model("meta-llama/Llama-3.1-8b").0, Some(8_000_000_000));
-    assert_eq!(model("mixtral-8x7b").0, None);
-    assert_eq!(model("phi-3-mini").0, None);
-    let (_, text) = model("phi-3-mini");
-    assert!(text.contains("`phi-3-mini` has no number of parameters in it"));
+    assert_eq!(model("some-lab/Thing-8b").0, Some(8_000_000_000));
+    for known in ["meta-llama/Llama-3.1-8b", "Llama-3.1-8B"] {
+        let (parameters, name, _) = model(known);
+        assert_eq!((parameters, name.as_deref()), (None, Some("llama-3.1-8b")));
+    }
+    assert_eq!(model("thing-8x7b").0, None);
+    let (parameters, name, text) = model("thing-mini");
+    assert_eq!((parameters, name), (None, None));
+    assert!(text.contains("No known model has the name `thing-mini`"));
     assert!(text.contains("`aks` is not supported yet: this version makes no AKS clusters."));
 }
 

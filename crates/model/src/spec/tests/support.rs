@@ -9,11 +9,10 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 22] = [
+const LATER: [&str; 15] = [
     "lifetime",
     "network.subnet_id",
     "access.ssh_from",
-    "pools.deadline",
     "pools.password",
     "pools.fallback",
     "pools.scheduler",
@@ -21,12 +20,6 @@ const LATER: [&str; 22] = [
     "pools.bootstrap",
     "pools.checkpoint",
     "pools.capacity_reservation",
-    "pools.model.active_parameters",
-    "pools.model.name",
-    "pools.model.config",
-    "pools.model.sequence",
-    "pools.model.tokens",
-    "pools.model.concurrency",
     "pools.capacity.wait",
     "pools.image.accept_terms",
     "pools.image.id",
@@ -152,7 +145,6 @@ fn values_are_held_against_their_form_even_where_they_are_refused() {
     check(
         &pool("deadline: soon\nmounts: [{path: data}]"),
         &[
-            "SPEC008 8:5 `deadline` is not supported yet: this version does not derive the number of nodes from a deadline",
             "SPEC006 8:15 `deadline` takes a span of time such as `90s`, `15m`, `72h` or `30d`, found `soon`",
             "SPEC008 9:5 `mounts` is not supported yet: this version mounts no stores",
             "SPEC005 9:14 missing key `source` in `mounts[0]`",

@@ -16,6 +16,8 @@ mod precision;
 
 mod memory;
 
+mod deadline;
+
 mod interconnect;
 
 mod placement;
@@ -76,6 +78,7 @@ pub const ALL: &[Rule] = &[
     floor::RULE,
     constrained::RULE,
     memory::RULE,
+    deadline::RULE,
     image_fit::RULE,
     spot::RULE,
     spot::PRICE,
@@ -85,6 +88,9 @@ pub const ALL: &[Rule] = &[
     availability::UNLISTED,
     quota::RULE,
 ];
+
+/// The code of the reason that a deadline is missed.
+pub(super) const MISSES_DEADLINE: &str = deadline::RULE.id;
 
 /// The code of the reason that a spot price is above its limit.
 pub(super) const ABOVE_MAX_PRICE: &str = spot::PRICE.id;

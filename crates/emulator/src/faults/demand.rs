@@ -100,7 +100,7 @@ impl Placement {
     }
 
     /// That of an instance of a Uniform set.
-    pub(crate) fn of_instance(_: &World, seen: Seen<'_>) -> Self {
+    pub(crate) fn of_instance(seen: Seen<'_>) -> Self {
         let Seen {
             set,
             instance,
@@ -164,7 +164,7 @@ pub(crate) fn since(world: &World, mark: usize) -> Vec<Demand> {
                 demands.push(of_machine(world, operation, target));
             }
         } else if target.hidden.scale_set.is_some() {
-            of_set(world, operation, (target, old), &mut demands);
+            of_set(operation, (target, old), &mut demands);
         }
     }
     demands
@@ -209,7 +209,6 @@ fn of_machine(world: &World, operation: &Operation, vm: &Resource) -> Demand {
 
 /// The instances of a Uniform set that come to hardware that they did not have.
 fn of_set(
-    world: &World,
     operation: &Operation,
     (set, old): (&Resource, Option<&Resource>),
     demands: &mut Vec<Demand>,
@@ -231,7 +230,7 @@ fn of_set(
         };
         if wants {
             demands.push(Demand {
-                placement: Placement::of_instance(world, seen),
+                placement: Placement::of_instance(seen),
                 name: set.name().to_owned(),
                 operation: operation.id.clone(),
                 instance: Some(*id),

@@ -150,18 +150,18 @@ impl Eviction {
             }
             let sets = world.of_kind(subscription, scale_set::KIND, None);
             for set in sets.filter(|set| self.is_in_group(set)) {
-                self.add_instances(world, set, &mut found);
+                self.add_instances(set, &mut found);
             }
         }
         found
     }
 
-    fn add_instances(&self, world: &World, set: &Resource, found: &mut Vec<Candidate>) {
+    fn add_instances(&self, set: &Resource, found: &mut Vec<Candidate>) {
         for seen in scale_set::instance::Seen::all(set) {
             let name = seen.name();
             let there =
                 seen.instance.is_allocated() && seen.instance.state != Provisioning::Deleting;
-            if there && self.fits(&Placement::of_instance(world, seen), &name) {
+            if there && self.fits(&Placement::of_instance(seen), &name) {
                 found.push(Candidate {
                     name,
                     created: seen.instance.created,

@@ -1,7 +1,7 @@
 //! Chooses how a model is laid over GPUs: of the splits that fit, the fastest.
 //!
 //! Splits are tried from the simplest one on, and a more involved one must be faster by
-//! [`WORTH`] to be taken. Host memory is used only where nothing else fits.
+//! 2 % to be taken. Host memory is used only where nothing else fits.
 
 use super::{
     efficiency::{Pace, pace},

@@ -1,6 +1,6 @@
 //! The VM that a model runs on: figures of its GPUs, and what connects them.
 
-use model::catalog::{Catalog, Gpu, Size};
+use model::catalog::{Catalog, Gpu, GpuShare, Size};
 use model::spec::Precision;
 
 use super::number::{float, of_decimal};
@@ -51,8 +51,15 @@ impl Machine {
         let gpu = catalog.gpu(&part.model)?;
         let gpus = part.share?.whole().max(1);
         let mut machine = Self::with(gpu, gpus, size.rdma);
-        // The nameplate of the VM's own GPU: NC v3 had V100 with half the memory, and some
-        // sizes have a part of a GPU. Where a GPU has less usable, that counts.
+        if let GpuShare::Part(parts) = part.share? {
+            // A part of a GPU has that part of its speed.
+            let parts = float(u64::from(parts.max(1)));
+            machine.dense /= parts;
+            machine.bandwidth /= parts;
+            machine.fp8 = machine.fp8.map(|fp8| fp8 / parts);
+        }
+        // The nameplate of the VM's own GPU: NC v3 had V100 with half the memory, and a part of
+        // a GPU has less. Where a GPU has less usable, that counts.
         let own = float(u64::from(part.memory_gb?)) * 1e9;
         machine.memory = machine.memory.min(own);
         let text = size.gpu_interconnect.as_deref().unwrap_or_default();

@@ -75,14 +75,13 @@ impl Subject {
     ) -> Option<Self> {
         let counted = transformer.and_then(Transformer::parameters);
         let total = float(parameters.or(counted)?).max(1.0);
+        let is_dense = transformer.is_none_or(|transformer| transformer.experts.is_none());
         let counted = transformer.and_then(Transformer::active_parameters);
-        let active = match active.or(counted.filter(|_| transformer.is_some())) {
-            // A dense model whose count is given counts as active what is given.
-            Some(_) if active.is_none() && transformer.is_some_and(|it| it.experts.is_none()) => {
-                total
-            }
-            Some(active) => float(active).clamp(1.0, total),
-            None => total,
+        let active = match (active, counted) {
+            (Some(active), _) => float(active).clamp(1.0, total),
+            // Of a dense model all parameters are active, however many are given.
+            (None, Some(counted)) if !is_dense => float(counted).clamp(1.0, total),
+            (None, _) => total,
         };
         Some(match transformer {
             Some(transformer) => Self {

@@ -268,6 +268,19 @@ fn links_and_networks_slow_what_crosses_them() {
 }
 
 #[test]
+fn a_part_of_a_gpu_has_that_part_of_its_speed() {
+    let catalog = Catalog::embedded();
+    let of = |name: &str| {
+        let size = catalog.size(&name.into()).expect("the catalogue has it");
+        Machine::of(size, catalog).expect("its GPU has figures")
+    };
+    let (whole, sixth) = (of("Standard_NV36ads_A10_v5"), of("Standard_NV6ads_A10_v5"));
+    assert_eq!((whole.memory, sixth.memory), (24e9, 4e9));
+    close(whole.dense / sixth.dense, 6.0, 1e-9);
+    close(whole.bandwidth / sixth.bandwidth, 6.0, 1e-9);
+}
+
+#[test]
 fn a_mixture_computes_with_active_parameters_and_keeps_all() {
     let subject = known("mixtral-8x7b");
     let work = flops::training(&subject, Method::Full, 0.0);

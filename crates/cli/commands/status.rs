@@ -30,6 +30,7 @@ pub(crate) fn run(app: &App) -> Outcome {
         &spec.name,
         &spec.resource_group,
         crate::world::mode(app, false),
+        app.catalog(false),
     );
     let text = if app.output.is_json() {
         render::status::json(&status)
@@ -37,10 +38,17 @@ pub(crate) fn run(app: &App) -> Outcome {
         render::status::text(&status, app.output.stdout)
     };
     app.output.data(&text);
+    app.say_below(&app.cache_findings());
     Ok(Exit::Done)
 }
 
-fn status(made: &Made, stack: &str, group: &str, mode: model::live::Mode) -> Status {
+fn status(
+    made: &Made,
+    stack: &str,
+    group: &str,
+    mode: model::live::Mode,
+    catalog: &Catalog,
+) -> Status {
     let live = &made.live;
     let now = planning::now();
     let steps = steps(made.plan.as_ref());
@@ -51,7 +59,7 @@ fn status(made: &Made, stack: &str, group: &str, mode: model::live::Mode) -> Sta
     let mut nodes: Vec<(&Address, NodeRow)> = ours
         .clone()
         .filter(|(_, address)| address.leaf() == "vm")
-        .map(|(resource, address)| (address, node(resource, address, &steps, now)))
+        .map(|(resource, address)| (address, node(resource, address, &steps, now, catalog)))
         .collect();
     nodes.sort_by_key(|(address, _)| *address);
     let is_deleted = |address: &Address| {
@@ -59,7 +67,7 @@ fn status(made: &Made, stack: &str, group: &str, mode: model::live::Mode) -> Sta
             .get(address)
             .is_some_and(|(action, _)| *action == Action::Delete)
     };
-    let (hourly, hourly_complete) = hourly(ours.clone().map(|(resource, _)| resource));
+    let (hourly, hourly_complete) = hourly(ours.clone().map(|(resource, _)| resource), catalog);
     Status {
         stack: stack.to_owned(),
         mode,
@@ -73,13 +81,13 @@ fn status(made: &Made, stack: &str, group: &str, mode: model::live::Mode) -> Sta
             .collect(),
         orphans: ours
             .filter(|(_, address)| is_deleted(address))
-            .map(|(resource, _)| loose(resource))
+            .map(|(resource, _)| loose(resource, catalog))
             .collect(),
         foreign: live
             .resources
             .iter()
             .filter(|resource| is_foreign(resource, live))
-            .map(loose)
+            .map(|resource| loose(resource, catalog))
             .collect(),
         unread: live
             .unread
@@ -113,6 +121,7 @@ fn node(
     address: &Address,
     steps: &BTreeMap<Address, (Action, Vec<String>)>,
     now: Timestamp,
+    catalog: &Catalog,
 ) -> NodeRow {
     let created: Option<Timestamp> = resource
         .tags
@@ -120,7 +129,7 @@ fn node(
         .and_then(|text| text.parse().ok());
     let age =
         created.and_then(|created| u64::try_from(now.unix().saturating_sub(created.unix())).ok());
-    let (cost, complete) = hourly(std::iter::once(resource));
+    let (cost, complete) = hourly(std::iter::once(resource), catalog);
     NodeRow {
         address: address.to_string(),
         name: resource.id.name().to_owned(),
@@ -135,8 +144,8 @@ fn node(
     }
 }
 
-fn loose(resource: &LiveResource) -> LooseRow {
-    let (cost, complete) = hourly(std::iter::once(resource));
+fn loose(resource: &LiveResource, catalog: &Catalog) -> LooseRow {
+    let (cost, complete) = hourly(std::iter::once(resource), catalog);
     LooseRow {
         id: resource.id.to_string(),
         arm_type: resource.arm_type.clone(),
@@ -156,7 +165,10 @@ fn is_foreign(resource: &LiveResource, live: &Live) -> bool {
     resource.owner == Owner::Foreign && inside
 }
 
-fn hourly<'a>(resources: impl Iterator<Item = &'a LiveResource>) -> (Micros, bool) {
+fn hourly<'a>(
+    resources: impl Iterator<Item = &'a LiveResource>,
+    catalog: &Catalog,
+) -> (Micros, bool) {
     // What is priced is the resource; the address only names the line, which nobody shows here.
     let address = |resource: &LiveResource| {
         let known = resource.address().cloned();
@@ -172,10 +184,6 @@ fn hourly<'a>(resources: impl Iterator<Item = &'a LiveResource>) -> (Micros, boo
             has_hardware: resource.state.power != Some(Power::Deallocated),
         })
     });
-    let cost = cost::compare(
-        std::iter::empty(),
-        priced,
-        cost::Prices::list(Catalog::embedded()),
-    );
+    let cost = cost::compare(std::iter::empty(), priced, cost::Prices::list(catalog));
     (cost.after.hourly_micros, cost.complete)
 }

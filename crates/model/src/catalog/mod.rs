@@ -15,6 +15,8 @@ mod lists;
 
 mod load;
 
+mod regional;
+
 mod lone;
 
 mod parts;

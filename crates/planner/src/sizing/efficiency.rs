@@ -1,8 +1,9 @@
 //! How long a GPU takes for a token in training.
 //!
 //! The time is that of four kinds of work that follow each other, and of what cannot be hidden
-//! behind them. Each has one constant, with its source; none is fitted to a published training
-//! run. Where a published range was read the low side was taken, because published runs are tuned.
+//! behind them. Each has one constant, with its source; none is fitted to published training runs,
+//! though some summarise them (`docs/sizing.md` says which). Where a published range was read the
+//! low side was taken, because published runs are tuned.
 
 use model::spec::{Method, Precision};
 

@@ -15,7 +15,7 @@ use crate::{cost, words};
 
 const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
 table{border-collapse:collapse;margin:.5rem 0 1.2rem}th,td{padding:.2rem .7rem;border-bottom:1px solid #ddd;text-align:left}\
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}.u{color:#a33}svg{width:100%;max-width:46rem;font:12px system-ui,sans-serif}\
+td:last-child{overflow-wrap:anywhere}td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}.u{color:#a33}svg{width:100%;max-width:46rem;font:12px system-ui,sans-serif}\
 .notes{color:#555;font-size:13px}";
 
 /// The page.

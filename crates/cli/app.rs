@@ -84,6 +84,11 @@ impl App {
         }
     }
 
+    /// Whether there is a cache of which nothing is used.
+    pub(crate) fn is_cache_unusable(&self) -> bool {
+        matches!(self.cached.get(), Some(Err(_)))
+    }
+
     /// What of the user's cache could not be used, as far as it was asked for.
     pub(crate) fn cache_findings(&self) -> Diagnostics {
         let help = "run `tensorform catalog refresh`; embedded rows are used meanwhile";

@@ -110,30 +110,42 @@ impl Cache {
         let Ok(Some(generation)) = self.generation() else {
             return BTreeMap::new();
         };
-        let Ok(index) = read(&generation.join(INDEX)) else {
-            return BTreeMap::new();
+        let names = self.names().into_iter();
+        let text = |name: String| {
+            let text = read(&generation.join(&name)).ok()?;
+            Some((name, text))
         };
-        let names = index
-            .lines()
-            .filter_map(|line| Some(line.split_once("  ")?.1));
-        let text = |name: &str| Some((name.to_owned(), read(&generation.join(name)).ok()?));
         names.filter_map(text).collect()
     }
 
-    /// Each table of the cache with the newest day of its sources.
-    pub(crate) fn days(&self) -> Vec<(String, String)> {
+    /// Each table of the cache with the newest day of its sources; a table that cannot be read
+    /// has none.
+    pub(crate) fn days(&self) -> Vec<(String, Option<String>)> {
         let tables = self.tables();
         let sources = tables.get(SOURCES).map(String::as_str).unwrap_or_default();
         let days: Vec<(&str, &str)> = sources.lines().skip(1).filter_map(code_and_day).collect();
-        let named = |text: &str| {
+        let newest = |text: &String| {
             let used = days.iter().filter(|(code, _)| uses(text, code));
             used.map(|(_, day)| (*day).to_owned()).max()
         };
-        tables
-            .iter()
-            .filter(|(name, _)| *name != SOURCES)
-            .filter_map(|(name, text)| Some((name.clone(), named(text)?)))
+        let names = self.names().into_iter().filter(|name| name != SOURCES);
+        names
+            .map(|name| {
+                let day = tables.get(&name).and_then(newest);
+                (name, day)
+            })
             .collect()
+    }
+
+    /// The names of the tables that the index has.
+    fn names(&self) -> Vec<String> {
+        let generation = self.generation().ok().flatten();
+        let index = generation.and_then(|folder| read(&folder.join(INDEX)).ok());
+        let index = index.unwrap_or_default();
+        let names = index
+            .lines()
+            .filter_map(|line| Some(line.split_once("  ")?.1));
+        names.map(str::to_owned).collect()
     }
 }
 

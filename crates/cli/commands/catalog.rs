@@ -46,6 +46,7 @@ fn info(app: &App) -> Exit {
         digest: catalog.digest(),
         folder: folder.as_deref(),
         cached: &cached,
+        unusable: app.is_cache_unusable(),
     };
     let text = if app.output.is_json() {
         render::catalog::info_json(&state)

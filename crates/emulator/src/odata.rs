@@ -70,6 +70,9 @@ fn tokens(text: &str) -> Result<Vec<Token>, FilterError> {
     Ok(tokens)
 }
 
+/// The most words, values and marks of a filter: reading and asking it goes as deep.
+const MOST_TOKENS: usize = 500;
+
 struct Parser {
     tokens: Vec<Token>,
     at: usize,
@@ -195,10 +198,14 @@ impl Parser {
 impl Filter {
     /// Reads a filter.
     pub(crate) fn parse(text: &str) -> Result<Self, FilterError> {
-        let mut parser = Parser {
-            tokens: tokens(text)?,
-            at: 0,
-        };
+        let tokens = tokens(text)?;
+        if tokens.len() > MOST_TOKENS {
+            return Err(FilterError {
+                expected: "a filter of at most 500 words, values and marks",
+                found: text.chars().take(20).collect(),
+            });
+        }
+        let mut parser = Parser { tokens, at: 0 };
         let filter = parser.any_of()?;
         if parser.peek().is_some() {
             return Err(parser.expected("`and`, `or` or the end"));
@@ -269,6 +276,23 @@ mod tests {
             _ => None,
         };
         Filter::parse(filter).expect(filter).fits(&field)
+    }
+
+    #[test]
+    fn long_and_deep_filters_are_refused() {
+        let term = "name eq 'x'";
+        let long = [term; 200].join(" or ");
+        for filter in ["(".repeat(100_000), "not ".repeat(100_000), long] {
+            let error = Filter::parse(&filter)
+                .expect_err("it is too long")
+                .to_string();
+            assert!(
+                error.starts_with("expected a filter of at most 500"),
+                "{error}"
+            );
+        }
+        let fair = format!("{}{term}{}", "(".repeat(200), ")".repeat(200));
+        assert!(Filter::parse(&fair).is_ok());
     }
 
     #[test]

@@ -32,8 +32,10 @@ pub struct CatalogState<'a> {
     pub digest: &'a str,
     /// Where a cache is or would be; `None` without a home.
     pub folder: Option<&'a str>,
-    /// Tables of the cache and the days of their sources; empty without a cache.
-    pub cached: &'a [(String, String)],
+    /// Tables of the cache and the days of their sources, where they read; empty without a cache.
+    pub cached: &'a [(String, Option<String>)],
+    /// Whether there is a cache that cannot be used.
+    pub unusable: bool,
 }
 
 /// What a refresh read of one region.
@@ -105,7 +107,18 @@ fn cache_sentence(state: &CatalogState<'_>) -> String {
     let Some(folder) = state.folder else {
         return "No cache: neither XDG_CACHE_HOME nor HOME is set.".to_owned();
     };
-    let days = state.cached.iter().map(|(_, day)| day.as_str());
+    if state.unusable {
+        return format!("The cache in {folder} is not used.");
+    }
+    let unread = state.cached.iter().filter(|(_, day)| day.is_none()).count();
+    let unread = match unread {
+        0 => String::new(),
+        _ => format!(
+            "; {} cannot be read",
+            words::counted(unread, "table", "tables")
+        ),
+    };
+    let days = state.cached.iter().filter_map(|(_, day)| day.as_deref());
     match (days.clone().min(), days.max()) {
         (Some(oldest), Some(newest)) => {
             let count = words::counted(state.cached.len(), "table", "tables");
@@ -114,7 +127,7 @@ fn cache_sentence(state: &CatalogState<'_>) -> String {
             } else {
                 format!("of {oldest} to {newest}")
             };
-            format!("Over them lies the cache in {folder}: {count} {span}.")
+            format!("Over them lies the cache in {folder}: {count} {span}{unread}.")
         }
         _ => format!("No cache in {folder}: `tensorform catalog refresh` makes one."),
     }

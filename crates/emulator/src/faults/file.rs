@@ -144,11 +144,18 @@ impl Reader {
         let names: Vec<&str> = faults.rules.iter().map(|rule| rule.name.as_str()).collect();
         for item in list {
             let follows = item.member("match").and_then(|node| node.member("follows"));
+            let own = item.member("name").and_then(Node::text);
             if let Some(node) = follows
                 && let Some(name) = node.text()
-                && !names.contains(&name)
             {
-                self.unknown(node, name, &names);
+                if own == Some(name) {
+                    self.wrong(
+                        node,
+                        format!("expected another rule, found `{name}` itself"),
+                    );
+                } else if !names.contains(&name) {
+                    self.unknown(node, name, &names);
+                }
             }
         }
     }
@@ -235,6 +242,13 @@ impl Reader {
         let mut pattern =
             |node: Option<&Node>| node.and_then(|node| self.text(node)).map(Pattern::new);
         let (kind, path, name) = (pattern(kind), pattern(path), pattern(name));
+        let span = [from, until].map(|node| node.and_then(|node| self.time(node)));
+        if let ([Some(from), Some(until)], Some(node)) = (span, until)
+            && from.is_not_before(until)
+        {
+            self.wrong(node, "expected a time after `from`");
+        }
+        let [from, until] = span;
         Match {
             methods: method.map(|node| self.methods(node)).unwrap_or_default(),
             kind,
@@ -242,24 +256,39 @@ impl Reader {
             name,
             pages: page.map(|node| self.pages(node)),
             hardware,
-            from: from.and_then(|node| self.time(node)),
-            until: until.and_then(|node| self.time(node)),
+            from,
+            until,
             follows: follows.and_then(|node| self.text(node)),
-            nth: nth.map(|node| self.numbers(node)).unwrap_or_default(),
+            nth: nth
+                .map(|node| self.ordinals(node, "requests"))
+                .unwrap_or_default(),
             after: after.and_then(|node| self.number(node)).unwrap_or(0),
-            count: count.and_then(|node| self.number(node)),
+            count: count.and_then(|node| self.count(node)),
         }
+    }
+
+    fn count(&mut self, node: &Node) -> Option<u64> {
+        let count = self.number(node)?;
+        if count == 0 {
+            self.wrong(node, "expected at least 1, found `0`");
+        }
+        Some(count)
+    }
+
+    /// Numbers that are counted from 1.
+    fn ordinals(&mut self, node: &Node, what: &str) -> BTreeSet<u64> {
+        let numbers = self.numbers(node);
+        if numbers.contains(&0) {
+            self.wrong(node, format!("expected {what} counted from 1, found `0`"));
+        }
+        numbers
     }
 
     fn pages(&mut self, node: &Node) -> Pages {
         if node.text() == Some("linked") {
             return Pages::Linked;
         }
-        let pages = self.numbers(node);
-        if pages.contains(&0) {
-            self.wrong(node, "expected pages counted from 1, found `0`");
-        }
-        Pages::These(pages)
+        Pages::These(self.ordinals(node, "pages"))
     }
 
     fn methods(&mut self, node: &Node) -> BTreeSet<Method> {

@@ -183,6 +183,22 @@ const REFUSALS: &[(&str, &str)] = &[
         "1:26: expected pages counted from 1, found `0`",
     ),
     (
+        "match: {nth: [1, 0]}, then: hang",
+        "1:25: expected requests counted from 1, found `0`",
+    ),
+    (
+        "match: {count: 0}, then: hang",
+        "1:27: expected at least 1, found `0`",
+    ),
+    (
+        "match: {from: 20, until: 20}, then: hang",
+        "1:37: expected a time after `from`",
+    ),
+    (
+        "name: a, match: {follows: a}, then: hang",
+        "1:38: expected another rule, found `a` itself",
+    ),
+    (
         "name: a, match: {follows: b}, then: hang",
         "1:38: expected `a`, found `b`",
     ),

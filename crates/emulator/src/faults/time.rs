@@ -26,6 +26,15 @@ impl When {
         Some(Self::At(Instant::from_unix_micros(micros)))
     }
 
+    /// Whether it is no earlier than another; what is told apart by the clock alone is not.
+    pub(super) fn is_not_before(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::After(this), Self::After(other)) => this >= other,
+            (Self::At(this), Self::At(other)) => this >= other,
+            (Self::After(_), Self::At(_)) | (Self::At(_), Self::After(_)) => false,
+        }
+    }
+
     /// The instant, for rules that are given now.
     pub(super) fn fixed(self, now: Instant, speed: Speed) -> Self {
         match self {

@@ -57,6 +57,13 @@ pub enum Trouble {
         /// GPUs that were asked for.
         gpus: u32,
     },
+    /// The pipeline that the user fixed has more stages than the model has layers.
+    TooManyStages {
+        /// Stages that were asked for.
+        stages: u32,
+        /// Layers that there are.
+        layers: u32,
+    },
 }
 
 /// A deadline that no number of VMs meets.
@@ -66,6 +73,15 @@ pub struct Missed {
     pub most: u32,
     /// Seconds that they take.
     pub seconds: f64,
+}
+
+/// Refuses a pipeline in which some stage would be empty.
+fn check_stages(subject: &Subject, fixed: Fixed) -> Result<(), Trouble> {
+    let layers = layout::most_stages(subject);
+    match fixed.pipeline {
+        Some(stages) if stages > layers => Err(Trouble::TooManyStages { stages, layers }),
+        _ => Ok(()),
+    }
 }
 
 /// The fewest GPUs, and the fewest in whole VMs on which a split fits.
@@ -86,7 +102,7 @@ pub fn needed(subject: &Subject, machine: &Machine, job: Job, fixed: Fixed) -> O
 /// Sizes training on a number of GPUs, or on as many as are recommended.
 ///
 /// # Errors
-/// No number of GPUs holds the model, or the number cannot be split as fixed.
+/// No number of GPUs holds the model, or it cannot be split as fixed.
 pub fn training(
     subject: &Subject,
     machine: &Machine,
@@ -94,6 +110,7 @@ pub fn training(
     fixed: Fixed,
     (gpus, tokens): (Option<u32>, Option<f64>),
 ) -> Result<Sizing, Trouble> {
+    check_stages(subject, fixed)?;
     let needed = needed(subject, machine, job, fixed);
     let gpus = match (gpus, needed) {
         (Some(gpus), _) => gpus,
@@ -123,7 +140,7 @@ pub fn training(
 /// Sizes serving on a number of GPUs, or on as few as hold it.
 ///
 /// # Errors
-/// No copy of the model fits on these GPUs.
+/// No copy of the model fits on these GPUs, or it cannot be split as fixed.
 pub fn service(
     subject: &Subject,
     machine: &Machine,
@@ -131,6 +148,7 @@ pub fn service(
     fixed: Fixed,
     (gpus, tokens): (Option<u32>, Option<f64>),
 ) -> Result<Sizing, Trouble> {
+    check_stages(subject, fixed)?;
     let least = layout::copies(subject, machine, service, fixed).ok_or(Trouble::NeverFits)?;
     let recommended = least
         .gpus()

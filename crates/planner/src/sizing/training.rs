@@ -86,8 +86,8 @@ pub fn state_bytes(precision: Precision) -> (f64, f64, f64) {
     }
 }
 
-/// The memory of one GPU under a split.
-pub fn memory(subject: &Subject, job: Job, split: &Split) -> Terms {
+/// Bytes of the states of one GPU, wherever they are kept: weights, gradients, optimizer.
+fn shares(subject: &Subject, job: Job, split: &Split) -> (f64, f64, f64) {
     let model_ranks = float(u64::from(split.tensor)) * float(u64::from(split.pipeline));
     let data = float(u64::from(split.data));
     let (weights, gradients, optimizer) = states(subject, job);
@@ -95,6 +95,22 @@ pub fn memory(subject: &Subject, job: Job, split: &Split) -> Terms {
     let weights = weights / model_ranks / shards(split.sharding == Sharding::Fsdp);
     let gradients = gradients / model_ranks / shards(split.sharding >= Sharding::Zero2);
     let optimizer = optimizer / model_ranks / shards(split.sharding >= Sharding::Zero1);
+    (weights, gradients, optimizer)
+}
+
+/// Bytes that one GPU leaves in the memory of its host.
+pub fn on_host(subject: &Subject, job: Job, split: &Split) -> f64 {
+    let (weights, gradients, optimizer) = shares(subject, job, split);
+    match split.offload {
+        Offload::None => 0.0,
+        Offload::Optimizer => gradients + optimizer,
+        Offload::All => weights + gradients + optimizer,
+    }
+}
+
+/// The memory of one GPU under a split.
+pub fn memory(subject: &Subject, job: Job, split: &Split) -> Terms {
+    let (weights, gradients, optimizer) = shares(subject, job, split);
     let gathers =
         split.sharding == Sharding::Fsdp && split.data > 1 || split.offload == Offload::All;
     let tensor = float(u64::from(split.tensor));

@@ -11,7 +11,7 @@ use super::{
     split::Offload,
     subject::Subject,
     time,
-    training::{Job, Terms},
+    training::{Job, Terms, USUAL_SEQUENCE},
 };
 
 mod lines;
@@ -43,6 +43,8 @@ pub struct Sizing {
     pub parallelism: Parallelism,
     /// The speed; `None` where it does not fit.
     pub throughput: Option<Throughput>,
+    /// Whether the length of a sequence is assumed, in memory and in time.
+    pub assumed_sequence: bool,
     /// The numbers with their formulas.
     pub formulas: Vec<Formula>,
 }
@@ -73,6 +75,17 @@ pub struct Missed {
     pub most: u32,
     /// Seconds that they take.
     pub seconds: f64,
+}
+
+impl Sizing {
+    /// What to say of a sequence that is assumed, and what helps.
+    pub fn assumption(&self) -> Option<String> {
+        self.assumed_sequence.then(|| {
+            format!(
+                "the length of a sequence is not known: {USUAL_SEQUENCE} tokens are assumed for memory and hours"
+            )
+        })
+    }
 }
 
 /// Refuses a pipeline in which some stage would be empty.
@@ -111,6 +124,8 @@ pub fn training(
     (gpus, tokens): (Option<u32>, Option<f64>),
 ) -> Result<Sizing, Trouble> {
     check_stages(subject, fixed)?;
+    let asked = job;
+    let job = asked.for_tokens(tokens);
     let needed = needed(subject, machine, job, fixed);
     let gpus = match (gpus, needed) {
         (Some(gpus), _) => gpus,
@@ -125,7 +140,13 @@ pub fn training(
     let throughput = throughput((flops_per_token, mfu, rate), tokens, gpus);
     let mut memory = document(&layout.terms, machine);
     (memory.gpus_minimum, memory.gpus_recommended) = needed.unzip();
-    let formulas = lines::training(subject, machine, job, &layout, needed, tokens);
+    let mut formulas = lines::training(subject, machine, job, &layout, needed, tokens);
+    let place = formulas
+        .iter()
+        .position(|line| line.name == "flops_per_token");
+    if let Some(line) = lines::sequence(asked, tokens) {
+        formulas.insert(place.unwrap_or_default(), line);
+    }
     Ok(Sizing {
         gpus,
         vms: gpus.div_ceil(machine.gpus),
@@ -133,6 +154,7 @@ pub fn training(
         memory,
         parallelism: split(&layout),
         throughput: layout.fits.then_some(throughput),
+        assumed_sequence: asked.sequence.is_none() && job.sequence.is_some(),
         formulas,
     })
 }
@@ -207,6 +229,7 @@ pub fn service(
         // One sequence more or less is no speed of a service whose load nobody said.
         throughput: (fits && service.concurrency.is_some())
             .then(|| throughput((flops_per_token, mfu, rate), tokens, gpus)),
+        assumed_sequence: false,
         formulas,
     })
 }
@@ -227,6 +250,7 @@ pub fn vms_for_deadline(
     } else {
         MOST_VMS
     };
+    let job = job.for_tokens(Some(tokens));
     let seconds = |vms: u32| {
         let gpus = vms.saturating_mul(machine.gpus);
         let layout = layout::choose(subject, machine, job, fixed, gpus);

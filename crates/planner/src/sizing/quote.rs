@@ -397,6 +397,9 @@ fn too_few(sizing: &Sizing) -> Diagnostic {
 /// What is not in the sums.
 fn notes(request: Request<'_>, sizing: &Sizing) -> Diagnostics {
     let mut findings = Diagnostics::default();
+    if let Some(message) = sizing.assumption() {
+        findings.push(finding(Code::MemoryIncomplete, message).with_help("give `--sequence`"));
+    }
     let memory = &sizing.memory;
     let missing = match request.stage {
         Stage::Training if memory.activations_bytes.is_none() => {

@@ -38,10 +38,23 @@ pub struct Job {
 }
 
 /// Tokens of a sequence for which time is estimated where nobody says how many: the middle of
-/// usual ones. Memory is not: what activations take stays unknown.
+/// usual ones. Where hours are asked for, memory goes by it too, since a split that holds no
+/// activations is faster than any that runs; else what activations take stays unknown.
 pub const USUAL_SEQUENCE: f64 = 4_096.0;
 
 impl Job {
+    /// The job by which hours are estimated: with a sequence, where there are tokens to count.
+    #[must_use]
+    pub fn for_tokens(self, tokens: Option<f64>) -> Self {
+        match tokens {
+            Some(_) => Self {
+                sequence: Some(self.timed_sequence()),
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// Tokens of a sequence for estimates of time.
     pub fn timed_sequence(&self) -> f64 {
         self.sequence.unwrap_or(USUAL_SEQUENCE)

@@ -26,7 +26,6 @@ pub(super) fn training(
 ) -> Vec<Formula> {
     let mut lines = Vec::new();
     lines.extend(shape(subject));
-    lines.extend(sequence(job));
     lines.push(work(subject, job));
     lines.extend(states(subject, job, layout));
     lines.extend(activations(subject, job, layout));
@@ -78,9 +77,12 @@ fn shape(subject: &Subject) -> Option<Formula> {
 }
 
 /// The length of a sequence, where nobody gave it.
-fn sequence(job: Job) -> Option<Formula> {
+pub(super) fn sequence(job: Job, tokens: Option<f64>) -> Option<Formula> {
     let result = format!("{} tokens", short(job.timed_sequence()));
-    let why = "for estimates of time only: what activations take stays unknown";
+    let why = match tokens {
+        Some(_) => "for memory and time, since nobody gave it",
+        None => "for estimates of time only: what activations take stays unknown",
+    };
     job.sequence
         .is_none()
         .then(|| line("sequence", "assumed", why, result, source::JUDGED))

@@ -9,6 +9,7 @@ use crate::sizing::{
     machine::Machine,
     split::Offload,
     subject::Subject,
+    training::Job,
 };
 
 #[test]
@@ -55,4 +56,25 @@ fn a_host_takes_no_more_than_its_memory() {
     let size = catalog.size(&name).expect("the catalogue has it");
     let known = Machine::of(size, catalog).and_then(|machine| machine.host);
     assert_eq!(known, Some(28.0 * 1_073_741_824.0));
+}
+
+#[test]
+fn hours_and_memory_go_by_the_same_sequence() {
+    let h100 = machine("H100", 8);
+    let subject = known("llama-3.1-70b");
+    let sized = |sequence, tokens| {
+        let job = Job {
+            sequence,
+            ..full(Precision::Bf16)
+        };
+        let goal = (None, tokens);
+        estimate::training(&subject, &h100, job, Fixed::default(), goal).expect("H100 can")
+    };
+    let (assumed, given) = (sized(None, Some(1e12)), sized(Some(4_096.0), Some(1e12)));
+    assert!(assumed.assumed_sequence && !given.assumed_sequence);
+    assert_eq!(assumed.memory, given.memory);
+    assert_eq!(assumed.throughput, given.throughput);
+    let of_memory = sized(None, None);
+    assert_eq!(of_memory.memory.activations_bytes, None);
+    assert!(!of_memory.assumed_sequence);
 }

@@ -106,7 +106,7 @@ pub fn quote(request: Request<'_>, catalog: &Catalog) -> Result<Quote, Diagnosti
     let seconds = sizing.throughput.as_ref().and_then(|speed| speed.seconds);
     Ok(Quote {
         run: seconds.and_then(|seconds| run(request.location, catalog, &size, sizing.vms, seconds)),
-        findings: notes(request, &sizing),
+        findings: notes(request, catalog, &size.name, &sizing),
         size: size.name,
         sizing,
         cost,
@@ -394,9 +394,31 @@ fn too_few(sizing: &Sizing) -> Diagnostic {
     finding(Code::ModelNeverFits, message).with_help(help)
 }
 
+/// What to say of a size that the region is known not to offer.
+fn not_offered(location: &Region, catalog: &Catalog, size: &SizeName) -> Option<Diagnostic> {
+    let offers = |region| Some(catalog.offers(region)?.get(size).is_some());
+    if offers(location) != Some(false) {
+        return None;
+    }
+    let message = format!("`{size}` is not offered in {location}");
+    let found = finding(Code::SizeAgainstAdvice, message);
+    let others = catalog.regions().iter().map(|region| &region.name);
+    let others: Vec<&str> = others
+        .filter(|region| offers(region) == Some(true))
+        .map(Region::as_str)
+        .collect();
+    Some(match others.as_slice() {
+        [] => found.with_help("no region is known to offer it"),
+        others => found.with_help(format!("offered in {}", others.join(", "))),
+    })
+}
+
 /// What is not in the sums.
-fn notes(request: Request<'_>, sizing: &Sizing) -> Diagnostics {
+fn notes(request: Request<'_>, catalog: &Catalog, size: &SizeName, sizing: &Sizing) -> Diagnostics {
     let mut findings = Diagnostics::default();
+    if let Some(found) = not_offered(request.location, catalog, size) {
+        findings.push(found);
+    }
     if let Some(message) = sizing.assumption() {
         findings.push(finding(Code::MemoryIncomplete, message).with_help("give `--sequence`"));
     }

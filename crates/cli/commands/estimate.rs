@@ -26,6 +26,9 @@ use crate::{
 /// The vocabulary of a shape that does not say it: that of Llama 3.
 const VOCABULARY: u32 = 128_256;
 
+/// The part of a model's parameters by which a rounded count may differ: `8B` for 8.03 B.
+const ROUNDING: u64 = 20;
+
 /// Estimates.
 pub(crate) fn run(app: &App, arguments: &Estimate) -> Outcome {
     let catalog = app.catalog(false);
@@ -91,6 +94,9 @@ fn check_gpu(catalog: &Catalog, wanted: &str) -> Result<(), Stop> {
     }
     let names = catalog.gpus().iter().map(|gpu| gpu.name.as_str());
     let stop = Stop::usage(format!("--gpu: no figures are known of a GPU `{wanted}`"));
+    if let Some(same) = names.clone().find(|name| name.eq_ignore_ascii_case(wanted)) {
+        return Err(stop.help(format!("did you mean `{same}`?")));
+    }
     let kinds: Vec<String> = names
         .clone()
         .filter(|name| name.starts_with(&format!("{}-", wanted.to_uppercase())))
@@ -119,6 +125,7 @@ fn subject(arguments: &Estimate, catalog: &Catalog) -> Result<Subject, Stop> {
         return Err(Stop::usage("--active-parameters: more than `--parameters`"));
     }
     let subject = if let Some(name) = &arguments.model {
+        check_count(catalog, name, parameters)?;
         Subject::known(catalog, name, parameters, active)?
     } else if let Some(path) = &arguments.config {
         Subject::new(parameters, active, Some(&config(path)?))
@@ -158,9 +165,7 @@ fn shape(options: ShapeOptions, parameters: Option<u64>) -> Result<Option<Transf
         return Ok(None);
     };
     let kv_heads = kv_heads.unwrap_or(heads);
-    if kv_heads > heads {
-        return Err(Stop::usage("--kv-heads: more than `--heads`"));
-    }
+    check_heads(options, (hidden, heads, kv_heads))?;
     let given = Transformer {
         layers,
         hidden,
@@ -174,10 +179,64 @@ fn shape(options: ShapeOptions, parameters: Option<u64>) -> Result<Option<Transf
         experts: None,
         latent: None,
     };
-    Ok(Some(match intermediate {
+    let whole = match intermediate {
         Some(_) => given,
-        None => given.with_usual_width(parameters),
-    }))
+        None => given.clone().with_usual_width(parameters),
+    };
+    if whole.parameters().is_none() {
+        return Err(Stop::usage(
+            "--layers, --hidden: a model of this shape has more parameters than can be counted",
+        ));
+    }
+    // What nobody gave counts as little as it can.
+    let least = Transformer {
+        intermediate: intermediate.unwrap_or(1),
+        vocab: vocab.unwrap_or(1),
+        gated: false,
+        tied: true,
+        ..whole
+    };
+    match parameters.zip(least.parameters()) {
+        Some((given, least)) if given < least => Err(Stop::usage(format!(
+            "--parameters: {given} are fewer than the {least} that the shape has at least"
+        ))
+        .help("give `--parameters` or the shape alone")),
+        _ => Ok(Some(whole)),
+    }
+}
+
+/// Refuses heads that do not divide what is divided over them.
+fn check_heads(
+    options: ShapeOptions,
+    (hidden, heads, kv_heads): (u32, u32, u32),
+) -> Result<(), Stop> {
+    if kv_heads > heads {
+        return Err(Stop::usage("--kv-heads: more than `--heads`"));
+    }
+    if !heads.is_multiple_of(kv_heads) {
+        let message = format!("--kv-heads: {kv_heads} do not divide the {heads} of `--heads`");
+        return Err(Stop::usage(message).help("each of them serves as many query heads"));
+    }
+    if options.head_dim.is_none() && !hidden.is_multiple_of(heads) {
+        let message = format!("--heads: {heads} do not divide the {hidden} of `--hidden`");
+        return Err(Stop::usage(message).help("give `--head-dim` where heads have another width"));
+    }
+    Ok(())
+}
+
+/// Refuses a count that is not that of the named model, beyond what rounding explains.
+fn check_count(catalog: &Catalog, name: &str, parameters: Option<u64>) -> Result<(), Stop> {
+    let (Some(given), Some(known)) = (parameters, catalog.model(name)) else {
+        return Ok(());
+    };
+    if given.abs_diff(known.parameters) <= known.parameters / ROUNDING {
+        return Ok(());
+    }
+    let message = format!(
+        "--parameters: {given}, where `{}` has {}",
+        known.name, known.parameters
+    );
+    Err(Stop::usage(message).help("give `--model` or `--parameters` alone"))
 }
 
 fn precision(arguments: &Estimate) -> Result<Precision, Stop> {

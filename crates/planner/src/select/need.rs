@@ -109,8 +109,12 @@ impl Need {
         match self.stage {
             Stage::Training => {
                 let fixed = Fixed::default();
-                let (gpus, recommended) =
-                    estimate::needed(&self.subject, machine, self.job, fixed)?;
+                let (gpus, recommended) = estimate::needed(
+                    &self.subject,
+                    machine,
+                    self.job.for_tokens(self.tokens),
+                    fixed,
+                )?;
                 let vms = recommended.div_ceil(machine.gpus);
                 let in_time = self.tokens.zip(self.deadline).map(|goal| {
                     let least = (vms, fixed);

@@ -63,6 +63,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     };
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen);
+    say_assumption(context, sizing.as_ref(), &mut findings);
     let throughput = sizing.as_ref().and_then(|sizing| sizing.throughput.clone());
     deadline::check(
         context,
@@ -302,6 +303,17 @@ fn security(context: Context<'_>, size: &Size, findings: &mut Findings) -> Secur
 fn sizing(context: Context<'_>, chosen: &Chosen) -> Option<Sizing> {
     let need = context.need?;
     need.sizing(&chosen.size, chosen.count, context.catalog)
+}
+
+/// Says where the length of a sequence is assumed.
+fn say_assumption(context: Context<'_>, sizing: Option<&Sizing>, findings: &mut Findings) {
+    if let Some(message) = sizing.and_then(Sizing::assumption) {
+        let at = At::Value(SpecPath::pool(context.name, &["model"]));
+        let finding = Diagnostic::new(Code::MemoryIncomplete, at, message);
+        findings
+            .diagnostics
+            .push(finding.with_help("give `sequence`"));
+    }
 }
 
 fn article_rows(context: Context<'_>, role: Role, choice: &Choice) -> Vec<String> {

@@ -11,7 +11,7 @@ use super::{
     split::Offload,
     subject::Subject,
     time,
-    training::{Job, Terms},
+    training::{Job, Terms, USUAL_SEQUENCE},
 };
 
 mod lines;
@@ -43,6 +43,8 @@ pub struct Sizing {
     pub parallelism: Parallelism,
     /// The speed; `None` where it does not fit.
     pub throughput: Option<Throughput>,
+    /// Whether the length of a sequence is assumed, in memory and in time.
+    pub assumed_sequence: bool,
     /// The numbers with their formulas.
     pub formulas: Vec<Formula>,
 }
@@ -57,6 +59,13 @@ pub enum Trouble {
         /// GPUs that were asked for.
         gpus: u32,
     },
+    /// The pipeline that the user fixed has more stages than the model has layers.
+    TooManyStages {
+        /// Stages that were asked for.
+        stages: u32,
+        /// Layers that there are.
+        layers: u32,
+    },
 }
 
 /// A deadline that no number of VMs meets.
@@ -66,6 +75,26 @@ pub struct Missed {
     pub most: u32,
     /// Seconds that they take.
     pub seconds: f64,
+}
+
+impl Sizing {
+    /// What to say of a sequence that is assumed, and what helps.
+    pub fn assumption(&self) -> Option<String> {
+        self.assumed_sequence.then(|| {
+            format!(
+                "the length of a sequence is not known: {USUAL_SEQUENCE} tokens are assumed for memory and hours"
+            )
+        })
+    }
+}
+
+/// Refuses a pipeline in which some stage would be empty.
+fn check_stages(subject: &Subject, fixed: Fixed) -> Result<(), Trouble> {
+    let layers = layout::most_stages(subject);
+    match fixed.pipeline {
+        Some(stages) if stages > layers => Err(Trouble::TooManyStages { stages, layers }),
+        _ => Ok(()),
+    }
 }
 
 /// The fewest GPUs, and the fewest in whole VMs on which a split fits.
@@ -86,7 +115,7 @@ pub fn needed(subject: &Subject, machine: &Machine, job: Job, fixed: Fixed) -> O
 /// Sizes training on a number of GPUs, or on as many as are recommended.
 ///
 /// # Errors
-/// No number of GPUs holds the model, or the number cannot be split as fixed.
+/// No number of GPUs holds the model, or it cannot be split as fixed.
 pub fn training(
     subject: &Subject,
     machine: &Machine,
@@ -94,6 +123,9 @@ pub fn training(
     fixed: Fixed,
     (gpus, tokens): (Option<u32>, Option<f64>),
 ) -> Result<Sizing, Trouble> {
+    check_stages(subject, fixed)?;
+    let asked = job;
+    let job = asked.for_tokens(tokens);
     let needed = needed(subject, machine, job, fixed);
     let gpus = match (gpus, needed) {
         (Some(gpus), _) => gpus,
@@ -108,7 +140,13 @@ pub fn training(
     let throughput = throughput((flops_per_token, mfu, rate), tokens, gpus);
     let mut memory = document(&layout.terms, machine);
     (memory.gpus_minimum, memory.gpus_recommended) = needed.unzip();
-    let formulas = lines::training(subject, machine, job, &layout, needed, tokens);
+    let mut formulas = lines::training(subject, machine, job, &layout, needed, tokens);
+    let place = formulas
+        .iter()
+        .position(|line| line.name == "flops_per_token");
+    if let Some(line) = lines::sequence(asked, tokens) {
+        formulas.insert(place.unwrap_or_default(), line);
+    }
     Ok(Sizing {
         gpus,
         vms: gpus.div_ceil(machine.gpus),
@@ -116,6 +154,7 @@ pub fn training(
         memory,
         parallelism: split(&layout),
         throughput: layout.fits.then_some(throughput),
+        assumed_sequence: asked.sequence.is_none() && job.sequence.is_some(),
         formulas,
     })
 }
@@ -123,7 +162,7 @@ pub fn training(
 /// Sizes serving on a number of GPUs, or on as few as hold it.
 ///
 /// # Errors
-/// No copy of the model fits on these GPUs.
+/// No copy of the model fits on these GPUs, or it cannot be split as fixed.
 pub fn service(
     subject: &Subject,
     machine: &Machine,
@@ -131,6 +170,7 @@ pub fn service(
     fixed: Fixed,
     (gpus, tokens): (Option<u32>, Option<f64>),
 ) -> Result<Sizing, Trouble> {
+    check_stages(subject, fixed)?;
     let least = layout::copies(subject, machine, service, fixed).ok_or(Trouble::NeverFits)?;
     let recommended = least
         .gpus()
@@ -189,6 +229,7 @@ pub fn service(
         // One sequence more or less is no speed of a service whose load nobody said.
         throughput: (fits && service.concurrency.is_some())
             .then(|| throughput((flops_per_token, mfu, rate), tokens, gpus)),
+        assumed_sequence: false,
         formulas,
     })
 }
@@ -209,6 +250,7 @@ pub fn vms_for_deadline(
     } else {
         MOST_VMS
     };
+    let job = job.for_tokens(Some(tokens));
     let seconds = |vms: u32| {
         let gpus = vms.saturating_mul(machine.gpus);
         let layout = layout::choose(subject, machine, job, fixed, gpus);

@@ -6,10 +6,11 @@
 use super::{
     efficiency::{Pace, pace},
     machine::Machine,
+    number::float,
     serving::{self, Copies, Service},
     split::{Offload, Recompute, Sharding, Split},
     subject::Subject,
-    training::{Job, Terms, memory},
+    training::{Job, Terms, memory, on_host},
 };
 
 /// What a more involved split must save of the time.
@@ -66,7 +67,7 @@ pub fn choose(
         let mut best: Option<Layout> = None;
         for split in splits(subject, machine, fixed, gpus, offload) {
             let terms = memory(subject, job, &split);
-            let fits = terms.sum() <= machine.usable();
+            let fits = terms.sum() <= machine.usable() && host_holds(subject, machine, job, &split);
             let layout = |split| Layout {
                 split,
                 terms,
@@ -91,6 +92,17 @@ pub fn choose(
         }
     }
     smallest
+}
+
+/// Whether the VMs have room for what a split leaves on them. Nobody offloads to a host whose
+/// memory is not known.
+fn host_holds(subject: &Subject, machine: &Machine, job: Job, split: &Split) -> bool {
+    if split.offload == Offload::None {
+        return true;
+    }
+    let gpus = float(u64::from(split.gpus().min(machine.gpus)));
+    let left = on_host(subject, job, split) * gpus;
+    machine.usable_host().is_some_and(|usable| left <= usable)
 }
 
 /// The fewest GPUs on which some split fits, with everything in their memory; `None` where no
@@ -203,9 +215,18 @@ fn tensors(subject: &Subject, machine: &Machine, fixed: Fixed) -> Vec<u32> {
         .collect()
 }
 
+/// The most stages that a pipeline may have: one for each layer, given or assumed.
+pub fn most_stages(subject: &Subject) -> u32 {
+    let assumed = || super::number::whole(subject.shape.layers.floor());
+    let layers = subject.shape.stages.map(u64::from).or_else(assumed);
+    let layers = layers.and_then(|layers| u32::try_from(layers).ok());
+    layers.unwrap_or(u32::MAX).max(1)
+}
+
 fn pipelines(subject: &Subject, fixed: Fixed) -> Vec<u32> {
     if let Some(pipeline) = fixed.pipeline {
-        return vec![pipeline.max(1)];
+        let has_layers = pipeline <= most_stages(subject);
+        return has_layers.then_some(pipeline.max(1)).into_iter().collect();
     }
     let layers = subject.shape.stages.unwrap_or(u32::MAX);
     let mut all = PIPELINES.to_vec();

@@ -9,6 +9,10 @@ use super::number::{float, of_decimal};
 /// the driver keeps for itself.
 pub const USABLE: f64 = 0.9;
 
+/// Memory of the host beside each byte that GPUs leave on it, for buffers and pinned copies:
+/// the `additional_buffer_factor` of `DeepSpeed`'s own estimates.
+pub const HOST_BUFFERS: f64 = 1.5;
+
 /// Bytes a second of `PCIe` 4.0 with 16 lanes, where GPUs have no link of their own.
 const PCIE: f64 = 32e9;
 
@@ -42,6 +46,8 @@ pub struct Machine {
     pub fabric: f64,
     /// Whether that network is InfiniBand.
     pub rdma: bool,
+    /// Bytes of the VM's own memory; `None` where they are not known.
+    pub host: Option<f64>,
 }
 
 impl Machine {
@@ -62,6 +68,7 @@ impl Machine {
         // a GPU has less. Where a GPU has less usable, that counts.
         let own = float(u64::from(part.memory_gb?)) * 1e9;
         machine.memory = machine.memory.min(own);
+        machine.host = host(size);
         let text = size.gpu_interconnect.as_deref().unwrap_or_default();
         if text.contains("pairs") || gpus > machine.domain {
             machine.link = machine.link.min(PCIE);
@@ -87,6 +94,7 @@ impl Machine {
             link: 1.0,
             fabric: 1.0,
             rdma: size.rdma,
+            host: host(size),
         })
     }
 
@@ -110,12 +118,19 @@ impl Machine {
             link: of_decimal(gpu.link_gb_s) * 1e9,
             fabric: fabric.map_or(ETHERNET / float(u64::from(gpus.max(1))), |gb| gb * 1e9),
             rdma,
+            host: None,
         }
     }
 
     /// Bytes of one GPU that a plan may fill.
     pub fn usable(&self) -> f64 {
         self.memory * USABLE
+    }
+
+    /// Bytes that GPUs may leave in the memory of one VM, with what buffers take beside them;
+    /// `None` where its memory is not known.
+    pub fn usable_host(&self) -> Option<f64> {
+        Some(self.host? * USABLE / HOST_BUFFERS)
     }
 
     /// GPUs over which one layer may be split: those of the VM, or of the rack.
@@ -131,4 +146,10 @@ impl Machine {
             Precision::Fp16 | Precision::Fp32 | Precision::Int4 => true,
         }
     }
+}
+
+/// Bytes of a VM's own memory.
+fn host(size: &Size) -> Option<f64> {
+    let mebibytes = size.memory_mib?;
+    Some(float(mebibytes) * 1_048_576.0)
 }

@@ -95,12 +95,18 @@ pub fn quote(request: Request<'_>, catalog: &Catalog) -> Result<Quote, Diagnosti
         return Err(refusal(request, trouble));
     };
     let machine = Machine::of(&size, catalog).ok_or_else(|| refusal(request, trouble))?;
-    let sizing = with_deadline(request, catalog, &size, &machine, sizing)?;
+    let sizing = match request.gpus {
+        Some(_) if !sizing.fits => return Err(too_few(&sizing)),
+        _ => with_deadline(request, catalog, &size, &machine, sizing)?,
+    };
+    if !sizing.fits {
+        return Err(too_few(&sizing));
+    }
     let cost = cost(request.location, catalog, &size, sizing.vms);
     let seconds = sizing.throughput.as_ref().and_then(|speed| speed.seconds);
     Ok(Quote {
         run: seconds.and_then(|seconds| run(request.location, catalog, &size, sizing.vms, seconds)),
-        findings: notes(request, &sizing),
+        findings: notes(request, catalog, &size.name, &sizing),
         size: size.name,
         sizing,
         cost,
@@ -347,12 +353,75 @@ fn refusal(request: Request<'_>, trouble: Trouble) -> Diagnostic {
             format!("{gpus} GPUs cannot be split as the options fix it"),
         )
         .with_help("tensor times pipeline must divide the number of GPUs"),
+        Trouble::TooManyStages { stages, layers } => {
+            let whose = if request.subject.assumed {
+                "that are assumed for the model"
+            } else {
+                "of the model"
+            };
+            finding(
+                Code::ModelNeverFits,
+                format!("a pipeline of {stages} stages is longer than the {layers} layers {whose}"),
+            )
+            .with_help(format!("give at most `--pipeline {layers}`"))
+        }
     }
 }
 
-/// What is not in the sums, and what does not fit.
-fn notes(request: Request<'_>, sizing: &Sizing) -> Diagnostics {
+/// The refusal of GPUs that do not hold the model, by what they lack.
+fn too_few(sizing: &Sizing) -> Diagnostic {
+    let what = match sizing.gpus {
+        1 => "1 GPU does not".to_owned(),
+        gpus => format!("{gpus} GPUs do not"),
+    };
+    let gigabytes = |bytes: Option<u64>| bytes.map(|bytes| float(bytes) / 1e9);
+    let memory = &sizing.memory;
+    let (found, usable) = (memory.per_gpu_bytes, memory.usable_per_gpu_bytes);
+    let by_how_much = match gigabytes(found).zip(gigabytes(usable)) {
+        Some((found, usable)) => {
+            format!(
+                ": the least that a split takes of each is {found:.1} GB, usable are {usable:.1}"
+            )
+        }
+        None => String::new(),
+    };
+    let help = match memory.gpus_recommended {
+        Some(gpus) if gpus > sizing.gpus => format!("`--gpus {gpus}` would do"),
+        Some(_) => "another split, or GPUs with more memory, may hold it".to_owned(),
+        None => "no number of them does: take GPUs with more memory".to_owned(),
+    };
+    let message = format!("{what} hold the model{by_how_much}");
+    finding(Code::ModelNeverFits, message).with_help(help)
+}
+
+/// What to say of a size that the region is known not to offer.
+fn not_offered(location: &Region, catalog: &Catalog, size: &SizeName) -> Option<Diagnostic> {
+    let offers = |region| Some(catalog.offers(region)?.get(size).is_some());
+    if offers(location) != Some(false) {
+        return None;
+    }
+    let message = format!("`{size}` is not offered in {location}");
+    let found = finding(Code::SizeAgainstAdvice, message);
+    let others = catalog.regions().iter().map(|region| &region.name);
+    let others: Vec<&str> = others
+        .filter(|region| offers(region) == Some(true))
+        .map(Region::as_str)
+        .collect();
+    Some(match others.as_slice() {
+        [] => found.with_help("no region is known to offer it"),
+        others => found.with_help(format!("offered in {}", others.join(", "))),
+    })
+}
+
+/// What is not in the sums.
+fn notes(request: Request<'_>, catalog: &Catalog, size: &SizeName, sizing: &Sizing) -> Diagnostics {
     let mut findings = Diagnostics::default();
+    if let Some(found) = not_offered(request.location, catalog, size) {
+        findings.push(found);
+    }
+    if let Some(message) = sizing.assumption() {
+        findings.push(finding(Code::MemoryIncomplete, message).with_help("give `--sequence`"));
+    }
     let memory = &sizing.memory;
     let missing = match request.stage {
         Stage::Training if memory.activations_bytes.is_none() => {
@@ -368,21 +437,6 @@ fn notes(request: Request<'_>, sizing: &Sizing) -> Diagnostics {
         let message = format!("{what} are not known and not in the sum: the model may need more");
         let message = message.replace("cache are", "cache is");
         findings.push(finding(Code::MemoryIncomplete, message).with_help(help));
-    }
-    if !sizing.fits {
-        let needs = memory.gpus_recommended.map_or_else(
-            || "no number of them does".to_owned(),
-            |gpus| format!("at least {gpus} are recommended"),
-        );
-        let what = match sizing.gpus {
-            1 => "1 GPU does not".to_owned(),
-            gpus => format!("{gpus} GPUs do not"),
-        };
-        let message = format!("{what} hold the model: {needs}");
-        findings.push(
-            finding(Code::MemoryIncomplete, message)
-                .with_help("give more GPUs, or ones with more memory"),
-        );
     }
     findings
 }

@@ -19,6 +19,8 @@ use super::{
     training::{self, Job},
 };
 
+mod limits;
+
 fn machine(gpu: &str, gpus: u32) -> Machine {
     let gpu = Catalog::embedded().gpu(gpu).expect("the catalogue has it");
     Machine::with(gpu, gpus, true)

@@ -38,10 +38,23 @@ pub struct Job {
 }
 
 /// Tokens of a sequence for which time is estimated where nobody says how many: the middle of
-/// usual ones. Memory is not: what activations take stays unknown.
+/// usual ones. Where hours are asked for, memory goes by it too, since a split that holds no
+/// activations is faster than any that runs; else what activations take stays unknown.
 pub const USUAL_SEQUENCE: f64 = 4_096.0;
 
 impl Job {
+    /// The job by which hours are estimated: with a sequence, where there are tokens to count.
+    #[must_use]
+    pub fn for_tokens(self, tokens: Option<f64>) -> Self {
+        match tokens {
+            Some(_) => Self {
+                sequence: Some(self.timed_sequence()),
+                ..self
+            },
+            None => self,
+        }
+    }
+
     /// Tokens of a sequence for estimates of time.
     pub fn timed_sequence(&self) -> f64 {
         self.sequence.unwrap_or(USUAL_SEQUENCE)
@@ -86,8 +99,8 @@ pub fn state_bytes(precision: Precision) -> (f64, f64, f64) {
     }
 }
 
-/// The memory of one GPU under a split.
-pub fn memory(subject: &Subject, job: Job, split: &Split) -> Terms {
+/// Bytes of the states of one GPU, wherever they are kept: weights, gradients, optimizer.
+fn shares(subject: &Subject, job: Job, split: &Split) -> (f64, f64, f64) {
     let model_ranks = float(u64::from(split.tensor)) * float(u64::from(split.pipeline));
     let data = float(u64::from(split.data));
     let (weights, gradients, optimizer) = states(subject, job);
@@ -95,6 +108,22 @@ pub fn memory(subject: &Subject, job: Job, split: &Split) -> Terms {
     let weights = weights / model_ranks / shards(split.sharding == Sharding::Fsdp);
     let gradients = gradients / model_ranks / shards(split.sharding >= Sharding::Zero2);
     let optimizer = optimizer / model_ranks / shards(split.sharding >= Sharding::Zero1);
+    (weights, gradients, optimizer)
+}
+
+/// Bytes that one GPU leaves in the memory of its host.
+pub fn on_host(subject: &Subject, job: Job, split: &Split) -> f64 {
+    let (weights, gradients, optimizer) = shares(subject, job, split);
+    match split.offload {
+        Offload::None => 0.0,
+        Offload::Optimizer => gradients + optimizer,
+        Offload::All => weights + gradients + optimizer,
+    }
+}
+
+/// The memory of one GPU under a split.
+pub fn memory(subject: &Subject, job: Job, split: &Split) -> Terms {
+    let (weights, gradients, optimizer) = shares(subject, job, split);
     let gathers =
         split.sharding == Sharding::Fsdp && split.data > 1 || split.offload == Offload::All;
     let tensor = float(u64::from(split.tensor));

@@ -88,6 +88,18 @@ fn a_deadline_that_nothing_meets_is_one_error() {
 }
 
 #[test]
+fn hours_of_an_assumed_sequence_are_said_to_be() {
+    let mut vague = trained(1_000_000_000, "30d");
+    if let Some(model) = &mut vague.model {
+        model.sequence = None;
+    }
+    let found = planned(&spec(vague), &empty());
+    assert!(codes(&found.diagnostics).contains(&"MODEL005"));
+    let clear = planned(&spec(trained(1_000_000_000, "30d")), &empty());
+    assert!(!codes(&clear.diagnostics).contains(&"MODEL005"));
+}
+
+#[test]
 fn a_plan_shows_memory_split_speed_and_formulas() {
     let plan = chosen(trained(1_000_000_000, "30d"));
     let memory = plan.memory.expect("the model is known");

@@ -6,7 +6,8 @@ use crate::sizing::{
     efficiency, flops,
     formula::{gigabytes, line, short, source},
     layout::Layout,
-    machine::{Machine, USABLE},
+    machine::{HOST_BUFFERS, Machine, USABLE},
+    number::float,
     serving::{self, Copies, Service},
     split::{Offload, Recompute, Sharding},
     subject::Subject,
@@ -25,12 +26,12 @@ pub(super) fn training(
 ) -> Vec<Formula> {
     let mut lines = Vec::new();
     lines.extend(shape(subject));
-    lines.extend(sequence(job));
     lines.push(work(subject, job));
     lines.extend(states(subject, job, layout));
     lines.extend(activations(subject, job, layout));
     lines.push(overhead(subject, layout));
     lines.push(sum(&layout.terms, machine));
+    lines.extend(host(subject, machine, job, layout));
     if let Some((minimum, recommended)) = needed {
         lines.push(line(
             "gpus_minimum",
@@ -76,9 +77,12 @@ fn shape(subject: &Subject) -> Option<Formula> {
 }
 
 /// The length of a sequence, where nobody gave it.
-fn sequence(job: Job) -> Option<Formula> {
+pub(super) fn sequence(job: Job, tokens: Option<f64>) -> Option<Formula> {
     let result = format!("{} tokens", short(job.timed_sequence()));
-    let why = "for estimates of time only: what activations take stays unknown";
+    let why = match tokens {
+        Some(_) => "for memory and time, since nobody gave it",
+        None => "for estimates of time only: what activations take stays unknown",
+    };
     job.sequence
         .is_none()
         .then(|| line("sequence", "assumed", why, result, source::JUDGED))
@@ -217,6 +221,28 @@ fn sum(terms: &Terms, machine: &Machine) -> Formula {
         gigabytes(terms.sum()),
         source::JUDGED,
     )
+}
+
+/// The memory of a VM, where GPUs leave something in it.
+fn host(subject: &Subject, machine: &Machine, job: Job, layout: &Layout) -> Option<Formula> {
+    let split = &layout.split;
+    if split.offload == Offload::None {
+        return None;
+    }
+    let gpus = split.gpus().min(machine.gpus);
+    let one = training::on_host(subject, job, split);
+    Some(line(
+        "host",
+        "bytes that a GPU leaves·GPUs of a VM·1.5 for buffers ≤ 0.9·memory of the VM",
+        format!(
+            "{}·{gpus}·{HOST_BUFFERS}, 0.9·{} = {}",
+            gigabytes(one),
+            gigabytes(machine.host?),
+            gigabytes(machine.host? * USABLE)
+        ),
+        gigabytes(one * float(u64::from(gpus)) * HOST_BUFFERS),
+        source::STATES,
+    ))
 }
 
 fn pace(subject: &Subject, machine: &Machine, job: Job, layout: &Layout) -> Vec<Formula> {

@@ -260,7 +260,7 @@ pub struct PoolRun {
     pub micros: Micros,
     /// Whether every price is known; if not, the amount is "at least".
     pub complete: bool,
-    /// One million training tokens; `null` where the tokens are not known.
+    /// One million training tokens; `null` where the tokens or a price are not known.
     pub million_tokens_micros: Option<Micros>,
 }
 

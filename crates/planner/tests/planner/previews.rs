@@ -25,6 +25,21 @@ fn training(size: &str, count: u32) -> Spec {
     spec
 }
 
+fn seven_billion() -> model::spec::Model {
+    model::spec::Model {
+        parameters: Some(7_000_000_000),
+        active_parameters: None,
+        name: None,
+        config: None,
+        transformer: None,
+        precision: model::spec::Precision::Bf16,
+        method: model::spec::Method::Full,
+        sequence: None,
+        tokens: Some(2_000_000_000),
+        concurrency: None,
+    }
+}
+
 fn made(spec: &Spec, options: &Options) -> Plan {
     let planned = planned_with(spec, Catalog::embedded(), &empty(), options);
     planned.plan.expect("a plan")
@@ -105,18 +120,7 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
     // A deadline is the most that a run may take.
     let pool = spec.pools.get_mut("train").expect("the pool");
     pool.deadline = Some(Span::from_seconds(36_000));
-    pool.model = Some(model::spec::Model {
-        parameters: Some(7_000_000_000),
-        active_parameters: None,
-        name: None,
-        config: None,
-        transformer: None,
-        precision: model::spec::Precision::Bf16,
-        method: model::spec::Method::Full,
-        sequence: None,
-        tokens: Some(2_000_000_000),
-        concurrency: None,
-    });
+    pool.model = Some(seven_billion());
     let run = previewed(&spec, &plan, None).pools["train"]
         .run
         .expect("a run");
@@ -147,6 +151,33 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
             .expect("a run");
         assert_eq!(run.basis, RunBasis::Deadline, "{seconds}");
     }
+}
+
+/// A stack of a size that its region offers and that no row has a price of.
+fn without_a_price() -> Spec {
+    let mut spec = training("Standard_ND96isr_H100_v5", 1);
+    spec.locations = vec![Region::new("italynorth")];
+    spec
+}
+
+#[test]
+fn a_share_of_a_cost_that_lacks_a_price_is_no_price() {
+    let mut spec = without_a_price();
+    spec.pools.get_mut("train").expect("the pool").model = Some(model::spec::Model {
+        tokens: Some(10_000_000_000),
+        ..seven_billion()
+    });
+    let mut plan = made(&spec, &options());
+    plan.pools.get_mut("train").expect("the pool").throughput = Some(Throughput {
+        seconds: Some(36_000.0),
+        ..Throughput::default()
+    });
+    let run = previewed(&spec, &plan, None).pools["train"]
+        .run
+        .expect("a run");
+    assert_eq!((run.basis, run.complete), (RunBasis::Throughput, false));
+    assert!(run.micros > Micros::default(), "the disks have a price");
+    assert_eq!(run.million_tokens_micros, None);
 }
 
 #[test]

@@ -251,6 +251,18 @@ fn regions_rank_by_what_the_stack_costs_there() {
 }
 
 #[test]
+fn a_difference_to_a_cost_that_lacks_a_price_is_unknown() {
+    let spec = without_a_price();
+    let plan = made(&spec, &options());
+    assert!(!plan.cost.complete);
+    let regions = cost::regions(&spec, &plan, Prices::list(Catalog::embedded()));
+    assert!(regions.ranked.iter().any(|region| region.total.complete));
+    for region in &regions.ranked {
+        assert_eq!(region.monthly_difference_micros, None, "{region:?}");
+    }
+}
+
+#[test]
 fn sizes_rank_by_the_whole_job_with_the_nodes_that_each_needs() {
     let mut pool = pool(Stage::Training, Workload::Generative);
     pool.model = Some(model::spec::Model {

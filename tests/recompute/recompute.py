@@ -135,6 +135,11 @@ def machine(region, size, windows, option):
     return F(row["price"]), hours, row["price"], row["as_of"]
 
 
+def cannot_be_spot(region, size):
+    """Whether the region offers the size, but not as spot."""
+    return (of_offers(region) or {}).get(short(size), {}).get("spot") == "no"
+
+
 def item(region, meter):
     row = of_items(region).get(meter) or of_items("global").get(meter)
     if row is None:
@@ -256,6 +261,9 @@ def check_pool(checked, name, pool, steps, hours):
     for way in pool["options"]:
         option, what = way["option"], f"{name} {way['option']}"
         price = machine(region, vm["size"], windows, option)
+        if option == "spot" and bought != "spot" and cannot_be_spot(region, vm["size"]):
+            price = None
+            checked.same(way["flags"], ["spot_not_offered"], f"{what} flags")
         line = (count, price)
         checked.same(way["chosen"], option == bought, f"{what} chosen")
         checked.same(way["unit_price"] and F(way["unit_price"]), price and price[0], f"{what} each")

@@ -153,6 +153,30 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
     }
 }
 
+#[test]
+fn a_size_that_cannot_be_spot_has_no_spot_price() {
+    let mut spec = training("Standard_NC4as_T4_v3", 1);
+    spec.locations = vec![Region::new("eastus")];
+    let catalog = Catalog::embedded();
+    let size = SizeName::from("Standard_NC4as_T4_v3");
+    let row = catalog.vm_price(&spec.locations[0], &size);
+    assert!(row.is_some_and(|row| row.spot.is_some()), "the row has one");
+    let report = previewed(&spec, &made(&spec, &options()), Some(36_000));
+    let ways = &report.pools["train"].options;
+    let way = ways.iter().find(|way| way.option == PurchaseOption::Spot);
+    let way = way.expect("each way");
+    assert_eq!((&way.unit_price, way.hourly_micros), (&None, None));
+    assert_eq!((way.run_micros, way.gpu_hour_micros), (None, None));
+    assert_eq!(way.flags, ["spot_not_offered"]);
+    let whole = |option| {
+        let mut options = report.options.iter();
+        let found = options.find(|whole| whole.option == option);
+        found.expect("each way").total.complete
+    };
+    assert!(whole(PurchaseOption::OnDemand));
+    assert!(!whole(PurchaseOption::Spot), "nobody can buy it so");
+}
+
 /// A stack of a size that its region offers and that no row has a price of.
 fn without_a_price() -> Spec {
     let mut spec = training("Standard_ND96isr_H100_v5", 1);

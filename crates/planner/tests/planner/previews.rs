@@ -177,6 +177,25 @@ fn a_size_that_cannot_be_spot_has_no_spot_price() {
     assert!(!whole(PurchaseOption::Spot), "nobody can buy it so");
 }
 
+#[test]
+fn an_excess_that_rounding_would_hide_is_told_exactly() {
+    let spec = training("Standard_NC48ads_A100_v4", 1);
+    let mut options = options();
+    let total = made(&spec, &options).cost.after.hourly_micros;
+    let limit = total.saturating_sub(Micros(1)).to_decimal();
+    options.limits.max_hourly = Some(limit);
+    let planned = planned_with(&spec, Catalog::embedded(), &empty(), &options);
+    let mut findings = planned.diagnostics.iter();
+    let finding = findings.find(|finding| finding.code.as_str() == "COST002");
+    let (total, limit) = (total.to_decimal().normalize(), limit.normalize());
+    assert_eq!(
+        finding.expect("more than it may be").message,
+        format!(
+            "the stack costs {total} USD hourly, 0.000001 more than the {limit} that `--max-hourly` allows"
+        )
+    );
+}
+
 /// A stack of a size that its region offers and that no row has a price of.
 fn without_a_price() -> Spec {
     let mut spec = training("Standard_ND96isr_H100_v5", 1);

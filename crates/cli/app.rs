@@ -2,6 +2,7 @@
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
+use azure::Cloud;
 use model::{
     catalog::Catalog,
     diag::{At, Code, Diagnostic, DiagnosticDocument, Diagnostics},
@@ -15,6 +16,7 @@ use crate::{
     output::{self, Output},
     source::Source,
     stop::Stop,
+    world,
 };
 
 /// Options, output, environment, and the spec once it was read.
@@ -69,10 +71,15 @@ impl App {
             .ok_or_else(|| Stop::with(Diagnostics::default()))
     }
 
-    /// The catalogue: with the user's cache over it, unless the run is offline.
+    /// The catalogue: with the user's cache over it, unless the run is offline. The embedded prices are
+    /// those of the public cloud, so that the prices of another are unknown without a cache.
     pub(crate) fn catalog(&self, offline: bool) -> &Catalog {
+        let embedded = match world::cloud(self) {
+            Cloud::Public => Catalog::embedded(),
+            Cloud::UsGovernment | Cloud::China => Catalog::unpriced(),
+        };
         if offline {
-            return Catalog::embedded();
+            return embedded;
         }
         let cached = self.cached.get_or_init(|| match Cache::of(self) {
             Some(cache) => cache.open(),
@@ -80,7 +87,7 @@ impl App {
         });
         match cached {
             Ok(Some(catalog)) => catalog,
-            Ok(None) | Err(_) => Catalog::embedded(),
+            Ok(None) | Err(_) => embedded,
         }
     }
 

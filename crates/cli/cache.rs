@@ -12,6 +12,7 @@ use std::{
     sync::Arc,
 };
 
+use azure::Cloud;
 use model::{
     catalog::{Catalog, INDEX, index_of},
     diag::Code,
@@ -32,15 +33,18 @@ const DAY: &str = "day";
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     folder: PathBuf,
+    /// Whether it is of the public cloud, whose prices the embedded tables have.
+    is_public: bool,
 }
 
 impl Cache {
     /// The cache of the world that the options name; `None` without a home. What a sandbox or
     /// another endpoint says stays apart from what Azure says.
     pub(crate) fn of(app: &App) -> Option<Self> {
+        let is_public = matches!(world::cloud(app), Cloud::Public);
         if let Some(sandbox) = &app.global.sandbox {
             let folder = sandbox.join("catalog");
-            return Some(Self { folder });
+            return Some(Self { folder, is_public });
         }
         let set = |name: &str| {
             let value = app.environment.get(name)?;
@@ -62,7 +66,7 @@ impl Cache {
             None => world::cloud(app).name().to_owned(),
         };
         let folder = caches.join("tensorform").join("catalog").join(world);
-        Some(Self { folder })
+        Some(Self { folder, is_public })
     }
 
     /// Where it lies.
@@ -85,7 +89,13 @@ impl Cache {
         let index = read(&generation.join(INDEX)).map_err(unusable)?;
         let tables = generation.clone();
         let table = move |name: &str| read(&tables.join(name));
-        let catalog = Catalog::with_cache(&index, Arc::new(table)).map_err(unusable)?;
+        let read = Arc::new(table);
+        let catalog = if self.is_public {
+            Catalog::with_cache(&index, read)
+        } else {
+            Catalog::unpriced_with_cache(&index, read)
+        };
+        let catalog = catalog.map_err(unusable)?;
         Ok(Some(catalog))
     }
 

@@ -283,6 +283,25 @@ fn a_price_row_that_is_missing_makes_its_line_unknown_in_every_format() {
 }
 
 #[test]
+fn the_whole_stack_is_unknown_in_csv_where_no_pool_has_a_price() {
+    let of_whole = |report: &CostReport| {
+        let text = preview::csv::table(report);
+        let mut rows = text.lines();
+        let row = rows.find(|row| row.starts_with("option,,,whole stack,spot,"));
+        row.expect("the whole stack on spot").to_owned()
+    };
+    let mut report = report(tables());
+    assert!(!of_whole(&report).contains(",unknown,"));
+    for pool in report.pools.values_mut() {
+        for way in &mut pool.options {
+            way.unit_price = None;
+        }
+    }
+    let row = of_whole(&report);
+    assert_eq!(row, "option,,,whole stack,spot,,,,,,,unknown,,,,,USD");
+}
+
+#[test]
 fn amounts_are_the_same_in_every_format() {
     let report = report(tables());
     let total = report.cost.after;

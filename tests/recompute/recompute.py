@@ -135,6 +135,11 @@ def machine(region, size, windows, option):
     return F(row["price"]), hours, row["price"], row["as_of"]
 
 
+def cannot_be_spot(region, size):
+    """Whether the region offers the size, but not as spot."""
+    return (of_offers(region) or {}).get(short(size), {}).get("spot") == "no"
+
+
 def item(region, meter):
     row = of_items(region).get(meter) or of_items("global").get(meter)
     if row is None:
@@ -256,6 +261,9 @@ def check_pool(checked, name, pool, steps, hours):
     for way in pool["options"]:
         option, what = way["option"], f"{name} {way['option']}"
         price = machine(region, vm["size"], windows, option)
+        if option == "spot" and bought != "spot" and cannot_be_spot(region, vm["size"]):
+            price = None
+            checked.same(way["flags"], ["spot_not_offered"], f"{what} flags")
         line = (count, price)
         checked.same(way["chosen"], option == bought, f"{what} chosen")
         checked.same(way["unit_price"] and F(way["unit_price"]), price and price[0], f"{what} each")
@@ -325,12 +333,14 @@ def check_regions(checked, report, steps):
             there = amount(lines.values())
             ranked.append((there["monthly_micros"], not there["complete"], region, there))
     ranked.sort(key=lambda row: row[:3])
-    planned = amount(bill(steps, here).values())["monthly_micros"]
+    planned = amount(bill(steps, here).values())
     found = report["regions"]
     checked.same([row["location"] for row in found["ranked"]], [row[2] for row in ranked], "regions")
     for row, (monthly, _, region, there) in zip(found["ranked"], ranked):
         checked.same(row["total"], there, f"total in {region}")
-        checked.same(row["monthly_difference_micros"], monthly - planned, f"difference in {region}")
+        known = planned["complete"] and there["complete"]
+        difference = monthly - planned["monthly_micros"] if known else None
+        checked.same(row["monthly_difference_micros"], difference, f"difference in {region}")
         checked.same(row["planned"], region == here, f"planned {region}")
 
 
@@ -381,7 +391,8 @@ def check_own_runs(checked, tool, text, plan):
             tokens = re.search(rf"^  {name}:\n(?:    .*\n)*?    .*tokens: ([0-9.]+)([KMBT]?)", text, re.MULTILINE)
             if tokens:
                 count = F(tokens[1]) * 1000 ** " KMBT".index(tokens[2] or " ")
-                million = micros(F(cost, MICRO) * MICRO / count)
+                known = all(line[1] is not None for line in lines.values())
+                million = micros(F(cost, MICRO) * MICRO / count) if known else None
                 checked.same(run["million_tokens_micros"], million, f"{name} million tokens")
 
 

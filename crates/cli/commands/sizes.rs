@@ -31,12 +31,14 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
         .iter()
         .filter(|size| fits(size, arguments))
         .filter(|size| offers.is_none_or(|offers| offers.get(&size.name).is_some()))
-        .map(|size| SizeRow {
-            size,
-            price: catalog.vm_price(&location, &size.name),
-            zones: offers
-                .and_then(|offers| offers.get(&size.name))
-                .map(|offer| offer.zones.as_ref()),
+        .map(|size| {
+            let offer = offers.and_then(|offers| offers.get(&size.name));
+            SizeRow {
+                size,
+                price: catalog.vm_price(&location, &size.name),
+                zones: offer.map(|offer| offer.zones.as_ref()),
+                spot: offer.map(|offer| offer.spot),
+            }
         })
         .filter(|row| most.is_none_or(|most| linux(row).is_some_and(|price| price <= most)))
         .collect();

@@ -260,7 +260,7 @@ pub struct PoolRun {
     pub micros: Micros,
     /// Whether every price is known; if not, the amount is "at least".
     pub complete: bool,
-    /// One million training tokens; `null` where the tokens are not known.
+    /// One million training tokens; `null` where the tokens or a price are not known.
     pub million_tokens_micros: Option<Micros>,
 }
 
@@ -314,8 +314,9 @@ pub struct RegionCost {
     pub location: Region,
     /// What the stack costs there.
     pub total: Amount,
-    /// The difference to where it is planned, per month.
-    pub monthly_difference_micros: Micros,
+    /// The difference to where it is planned, per month; `null` where a price of either is not
+    /// known.
+    pub monthly_difference_micros: Option<Micros>,
     /// Whether it is the one that the plan is for.
     pub planned: bool,
     /// The days of the prices of its sizes.

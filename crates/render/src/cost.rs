@@ -324,6 +324,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "spot is no cheaper",
         "the spot price equals the price on demand",
     ),
+    (
+        "spot_not_offered",
+        "not offered as spot",
+        "Azure's list of sizes for the region says that this size cannot be spot there",
+    ),
 ];
 
 /// The word for a flag; a flag without one stands as it is.

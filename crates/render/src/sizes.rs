@@ -29,6 +29,8 @@ pub struct SizeRow<'a> {
     pub price: Option<&'a VmPrice>,
     /// Zones that have it; `None` where it is not known whether the region offers it.
     pub zones: Option<&'a BTreeSet<String>>,
+    /// Whether the region offers it as spot; `None` where that is not known.
+    pub spot: Option<bool>,
 }
 
 /// A table of sizes.
@@ -70,9 +72,14 @@ pub fn text(rows: &[SizeRow<'_>], location: &Region, style: Style) -> String {
         (_, _) => String::new(),
     };
     let sizes = words::counted(rows.len(), "size", "sizes");
-    let sentence = format!(
-        "{sizes} in {location}{prices}. What your subscription may use there is not part of the catalogue."
-    );
+    // Where the offers are known, each row has the zones of its own.
+    let which = if rows.iter().all(|row| row.zones.is_none()) {
+        format!("{sizes} of the catalogue{prices}; what {location} offers is not known.")
+    } else {
+        format!("{sizes} in {location}{prices}.")
+    };
+    let sentence =
+        format!("{which} What your subscription may use there is not part of the catalogue.");
     paper.paragraph(0, Ink::Faint, &sentence);
     paper.finish()
 }
@@ -86,7 +93,9 @@ const fn spare(column: Column) -> Column {
 }
 
 fn cells(row: &SizeRow<'_>) -> Vec<Line> {
-    let SizeRow { size, price, zones } = row;
+    let SizeRow {
+        size, price, zones, ..
+    } = row;
     let (gpus, gpu_memory) = size.gpu.as_ref().map_or_else(Default::default, gpu);
     let zones = match zones {
         Some(zones) if zones.is_empty() => Line::of("none"),
@@ -114,11 +123,15 @@ fn cells(row: &SizeRow<'_>) -> Vec<Line> {
                 .and_then(|price| price.linux)
                 .map(|price| words::decimal(&price.to_string())),
         ),
-        amount(
-            price
-                .and_then(|price| price.spot)
-                .map(|price| words::decimal(&price.to_string())),
-        ),
+        if row.spot == Some(false) {
+            Line::of("no")
+        } else {
+            amount(
+                price
+                    .and_then(|price| price.spot)
+                    .map(|price| words::decimal(&price.to_string())),
+            )
+        },
         Line::inked(Ink::Faint, remarks(size, *price).join(", ")),
     ]
 }
@@ -184,7 +197,12 @@ pub fn json(rows: &[SizeRow<'_>], location: &Region) -> String {
 }
 
 fn document(row: &SizeRow<'_>) -> Value {
-    let SizeRow { size, price, zones } = row;
+    let SizeRow {
+        size,
+        price,
+        zones,
+        spot,
+    } = row;
     let Size {
         name,
         family,
@@ -231,7 +249,8 @@ fn document(row: &SizeRow<'_>) -> Value {
         "local_nvme": local_nvme,
         "lifecycle": lifecycle_document(lifecycle),
         "zones": zones,
-        "price": price.map(price_document),
+        "spot": spot,
+        "price": price.map(|price| price_document(price, *spot)),
         "notes": notes,
         "source": &**source,
         "as_of": &**as_of,
@@ -268,7 +287,7 @@ fn lifecycle_document(lifecycle: &Lifecycle) -> Value {
     }
 }
 
-fn price_document(price: &VmPrice) -> Value {
+fn price_document(price: &VmPrice, offered: Option<bool>) -> Value {
     let VmPrice {
         linux,
         spot,
@@ -281,7 +300,8 @@ fn price_document(price: &VmPrice) -> Value {
     let text = |price: &Option<_>| price.as_ref().map(ToString::to_string);
     json!({
         "linux_hourly": text(linux),
-        "spot_hourly": text(spot),
+        // The price of what nobody can buy is none.
+        "spot_hourly": text(&spot.filter(|_| offered != Some(false))),
         "windows_hourly": text(windows),
         "savings_plan_1y_hourly": text(savings_plan_1y),
         "source": &**source,

@@ -84,6 +84,11 @@ pub fn difference(amount: Micros) -> String {
     }
 }
 
+/// A difference, where it is known.
+pub fn difference_if_known(amount: Option<Micros>) -> String {
+    amount.map_or_else(|| UNKNOWN.to_owned(), difference)
+}
+
 /// Bytes in GB of 10⁹ bytes with one decimal.
 pub fn gigabytes(bytes: u64) -> String {
     let tenths = bytes.saturating_add(50_000_000) / 100_000_000;

@@ -134,8 +134,23 @@ impl Catalog {
     /// # Errors
     /// The index does not read, or the cache says not where its rows are from.
     pub fn with_cache(index: &str, read: CacheReader) -> Result<Self, String> {
+        Self::below(index, read, Self::embedded_texts())
+    }
+
+    /// [`Self::unpriced`] with the rows of a cache, as [`Self::with_cache`] lays them over.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn unpriced_with_cache(index: &str, read: CacheReader) -> Result<Self, String> {
+        Self::below(index, read, Self::unpriced_texts())
+    }
+
+    fn below(
+        index: &str,
+        read: CacheReader,
+        mut texts: BTreeMap<String, Cow<'static, str>>,
+    ) -> Result<Self, String> {
         let cache = Cache::open(index, read)?;
-        let mut texts = Self::embedded_texts();
         for name in cache.names().filter(|name| is_regional(name)) {
             // Regions that only the cache has get an empty table to begin with.
             texts.entry(name.to_owned()).or_insert(Cow::Borrowed(""));

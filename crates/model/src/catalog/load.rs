@@ -15,7 +15,10 @@ use super::{
     sources::Sources,
     table::{Table, TableError, quoted},
 };
-use crate::units::{CaseInsensitive, Region, SizeName};
+use crate::{
+    digest,
+    units::{CaseInsensitive, Region, SizeName},
+};
 
 /// The prices that hold wherever a region has none of its own.
 pub(super) const EVERYWHERE: &str = "global";
@@ -54,6 +57,29 @@ impl Catalog {
             }
             catalog
         })
+    }
+
+    /// The embedded catalogue without its prices, which are those of the public cloud.
+    pub fn unpriced() -> &'static Self {
+        static UNPRICED: OnceLock<Catalog> = OnceLock::new();
+        UNPRICED.get_or_init(|| {
+            let catalog = Self::of_texts(Self::unpriced_texts());
+            let digest = digest::of_text(&format!("unpriced\n{}", embedded::DIGEST));
+            catalog.digest.get_or_init(|| digest);
+            catalog
+        })
+    }
+
+    pub(super) fn unpriced_texts() -> BTreeMap<String, Cow<'static, str>> {
+        let is_price = |name: &str| name.starts_with("prices");
+        let mut texts = Self::embedded_texts();
+        texts.retain(|name, _| !is_price(name));
+        if let Some(info) = texts.get_mut(info::TABLE) {
+            let lines = info.split_inclusive('\n');
+            let kept: String = lines.filter(|line| !is_price(line)).collect();
+            *info = Cow::Owned(kept);
+        }
+        texts
     }
 
     pub(super) fn embedded_texts() -> BTreeMap<String, Cow<'static, str>> {

@@ -72,7 +72,9 @@ fn of_region(location: &Region, planned: &Region, here: Amount, priced: &[Priced
     RegionCost {
         location: location.clone(),
         total,
-        monthly_difference_micros: total.monthly_micros.saturating_sub(here.monthly_micros),
+        // Of two amounts that lack something, nobody knows by how much they differ.
+        monthly_difference_micros: (total.complete && here.complete)
+            .then(|| total.monthly_micros.saturating_sub(here.monthly_micros)),
         planned: location == planned,
         as_of: days.into_iter().collect(),
         flags: flags.into_iter().collect(),

@@ -160,12 +160,24 @@ impl Gate {
         }
     }
 
-    /// The limit as the end of a sentence.
-    fn limit_words(&self) -> String {
-        match self.option {
-            Some(option) => format!("the {} that `{option}` allows", self.limit),
-            None => format!("the budget of {}", self.limit),
-        }
+    /// A total above the limit, and by how much above which limit, as one reads after another.
+    fn excess(&self, total: Micros) -> (String, String) {
+        let more = total.saturating_sub(self.limit);
+        let is_lost = total.to_string() == self.limit.to_string();
+        // Rounded, the two would be the same.
+        let text = |amount: Micros| {
+            if is_lost {
+                amount.to_decimal().normalize().to_string()
+            } else {
+                amount.to_string()
+            }
+        };
+        let limit = text(self.limit);
+        let limit = match self.option {
+            Some(option) => format!("the {limit} that `{option}` allows"),
+            None => format!("the budget of {limit}"),
+        };
+        (text(total), format!("{} more than {limit}", text(more)))
     }
 }
 
@@ -205,12 +217,10 @@ fn exceeded(cost: &Cost, gate: &Gate, total: Micros) -> Diagnostic {
     } else {
         ""
     };
+    let (total, excess) = gate.excess(total);
     let message = format!(
-        "the stack costs {at_least}{total} {} {}{prices}, {} more than {}",
-        cost.currency,
-        gate.key,
-        total.saturating_sub(gate.limit),
-        gate.limit_words()
+        "the stack costs {at_least}{total} {} {}{prices}, {excess}",
+        cost.currency, gate.key
     );
     Diagnostic::new(Code::OverBudget, gate.at(), message)
         .with_severity(gate.severity)
@@ -232,16 +242,13 @@ fn partly_checked(gate: &Gate, total: Micros, unknown: &[&CostLine]) -> Diagnost
 
 fn on_spot(gate: &Gate, regular: Micros, complete: bool) -> Diagnostic {
     let at_least = if complete { "" } else { "at least " };
-    let comparison = if regular > gate.limit {
-        format!(
-            "{} more than {}",
-            regular.saturating_sub(gate.limit),
-            gate.limit_words()
-        )
+    let (regular, comparison) = if regular > gate.limit {
+        gate.excess(regular)
     } else if complete {
-        "which is within it too".to_owned()
+        (regular.to_string(), "which is within it too".to_owned())
     } else {
-        "of which not every price is known".to_owned()
+        let unknown = "of which not every price is known";
+        (regular.to_string(), unknown.to_owned())
     };
     let message = format!(
         "{} is met with spot prices, which change at any time; on demand the stack costs {at_least}{regular}, {comparison}",

@@ -16,6 +16,9 @@ const SECONDS_PER_HOUR: u32 = 3_600;
 /// The flag of a price that a price book gives or changes.
 pub(crate) const BY_AGREEMENT: &str = "price_book";
 
+/// The flag of a spot price that is of no use, because the region does not offer the size so.
+pub(crate) const NOT_SPOT: &str = "spot_not_offered";
+
 /// Where prices are from.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices<'a> {

@@ -174,6 +174,9 @@ struct Nodes<'a> {
 
 fn options(nodes: Nodes<'_>, prices: Prices<'_>) -> Vec<PoolOption> {
     let quote = |option| {
+        if option == PurchaseOption::Spot && nodes.cannot_become_spot(prices.catalog) {
+            return None;
+        }
         let meter = Meter::of(nodes.system, option);
         quote::machine(prices, nodes.location, nodes.size, meter)
     };
@@ -209,18 +212,35 @@ fn options(nodes: Nodes<'_>, prices: Prices<'_>) -> Vec<PoolOption> {
                 meter: Meter::of(nodes.system, option).words(),
                 as_of: quote.and_then(|quote| quote.as_of.clone()),
                 source: quote.map(|quote| quote.source.clone()),
-                flags: match quote {
-                    Some(quote) => quote.flags.clone(),
-                    None => quote::gap(
-                        prices,
-                        nodes.location,
-                        nodes.size,
-                        Meter::of(nodes.system, option),
-                    ),
-                },
+                flags: nodes.flags(option, quote, prices),
             }
         })
         .collect()
+}
+
+impl Nodes<'_> {
+    /// Whether the region does not offer the size as spot, and the nodes are not spot already.
+    fn cannot_become_spot(&self, catalog: &Catalog) -> bool {
+        let offer = catalog.offer(self.location, self.size);
+        self.bought != PurchaseOption::Spot && offer.is_some_and(|offer| !offer.spot)
+    }
+
+    /// What the reader must know about a way to pay.
+    fn flags(
+        &self,
+        option: PurchaseOption,
+        quote: Option<&Quote>,
+        prices: Prices<'_>,
+    ) -> Vec<String> {
+        if let Some(quote) = quote {
+            return quote.flags.clone();
+        }
+        if option == PurchaseOption::Spot && self.cannot_become_spot(prices.catalog) {
+            return vec![quote::NOT_SPOT.to_owned()];
+        }
+        let meter = Meter::of(self.system, option);
+        quote::gap(prices, self.location, self.size, meter)
+    }
 }
 
 /// Hours of use in a month at which paying on demand costs as much as the commitment does

@@ -28,8 +28,9 @@ pub(super) fn of_pool(
     let items = report::items(&input.plan.steps);
     let own = items.filter(|item| item.address.pool_name() == Some(name));
     let (micros, complete) = cost(own, seconds, input.prices);
-    // Tokens over another time than the speed gives would be a price of nothing in particular.
-    let tokens = (basis == RunBasis::Throughput)
+    // Tokens over another time than the speed gives would be a price of nothing in particular,
+    // and a share of an amount that lacks something would look like a price.
+    let tokens = (basis == RunBasis::Throughput && complete)
         .then(|| pool.model.as_ref()?.tokens)
         .flatten();
     let million = tokens

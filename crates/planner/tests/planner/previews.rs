@@ -25,6 +25,21 @@ fn training(size: &str, count: u32) -> Spec {
     spec
 }
 
+fn seven_billion() -> model::spec::Model {
+    model::spec::Model {
+        parameters: Some(7_000_000_000),
+        active_parameters: None,
+        name: None,
+        config: None,
+        transformer: None,
+        precision: model::spec::Precision::Bf16,
+        method: model::spec::Method::Full,
+        sequence: None,
+        tokens: Some(2_000_000_000),
+        concurrency: None,
+    }
+}
+
 fn made(spec: &Spec, options: &Options) -> Plan {
     let planned = planned_with(spec, Catalog::embedded(), &empty(), options);
     planned.plan.expect("a plan")
@@ -105,18 +120,7 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
     // A deadline is the most that a run may take.
     let pool = spec.pools.get_mut("train").expect("the pool");
     pool.deadline = Some(Span::from_seconds(36_000));
-    pool.model = Some(model::spec::Model {
-        parameters: Some(7_000_000_000),
-        active_parameters: None,
-        name: None,
-        config: None,
-        transformer: None,
-        precision: model::spec::Precision::Bf16,
-        method: model::spec::Method::Full,
-        sequence: None,
-        tokens: Some(2_000_000_000),
-        concurrency: None,
-    });
+    pool.model = Some(seven_billion());
     let run = previewed(&spec, &plan, None).pools["train"]
         .run
         .expect("a run");
@@ -147,6 +151,76 @@ fn runs_are_as_long_as_tokens_a_deadline_or_the_user_say() {
             .expect("a run");
         assert_eq!(run.basis, RunBasis::Deadline, "{seconds}");
     }
+}
+
+#[test]
+fn a_size_that_cannot_be_spot_has_no_spot_price() {
+    let mut spec = training("Standard_NC4as_T4_v3", 1);
+    spec.locations = vec![Region::new("eastus")];
+    let catalog = Catalog::embedded();
+    let size = SizeName::from("Standard_NC4as_T4_v3");
+    let row = catalog.vm_price(&spec.locations[0], &size);
+    assert!(row.is_some_and(|row| row.spot.is_some()), "the row has one");
+    let report = previewed(&spec, &made(&spec, &options()), Some(36_000));
+    let ways = &report.pools["train"].options;
+    let way = ways.iter().find(|way| way.option == PurchaseOption::Spot);
+    let way = way.expect("each way");
+    assert_eq!((&way.unit_price, way.hourly_micros), (&None, None));
+    assert_eq!((way.run_micros, way.gpu_hour_micros), (None, None));
+    assert_eq!(way.flags, ["spot_not_offered"]);
+    let whole = |option| {
+        let mut options = report.options.iter();
+        let found = options.find(|whole| whole.option == option);
+        found.expect("each way").total.complete
+    };
+    assert!(whole(PurchaseOption::OnDemand));
+    assert!(!whole(PurchaseOption::Spot), "nobody can buy it so");
+}
+
+#[test]
+fn an_excess_that_rounding_would_hide_is_told_exactly() {
+    let spec = training("Standard_NC48ads_A100_v4", 1);
+    let mut options = options();
+    let total = made(&spec, &options).cost.after.hourly_micros;
+    let limit = total.saturating_sub(Micros(1)).to_decimal();
+    options.limits.max_hourly = Some(limit);
+    let planned = planned_with(&spec, Catalog::embedded(), &empty(), &options);
+    let mut findings = planned.diagnostics.iter();
+    let finding = findings.find(|finding| finding.code.as_str() == "COST002");
+    let (total, limit) = (total.to_decimal().normalize(), limit.normalize());
+    assert_eq!(
+        finding.expect("more than it may be").message,
+        format!(
+            "the stack costs {total} USD hourly, 0.000001 more than the {limit} that `--max-hourly` allows"
+        )
+    );
+}
+
+/// A stack of a size that its region offers and that no row has a price of.
+fn without_a_price() -> Spec {
+    let mut spec = training("Standard_ND96isr_H100_v5", 1);
+    spec.locations = vec![Region::new("italynorth")];
+    spec
+}
+
+#[test]
+fn a_share_of_a_cost_that_lacks_a_price_is_no_price() {
+    let mut spec = without_a_price();
+    spec.pools.get_mut("train").expect("the pool").model = Some(model::spec::Model {
+        tokens: Some(10_000_000_000),
+        ..seven_billion()
+    });
+    let mut plan = made(&spec, &options());
+    plan.pools.get_mut("train").expect("the pool").throughput = Some(Throughput {
+        seconds: Some(36_000.0),
+        ..Throughput::default()
+    });
+    let run = previewed(&spec, &plan, None).pools["train"]
+        .run
+        .expect("a run");
+    assert_eq!((run.basis, run.complete), (RunBasis::Throughput, false));
+    assert!(run.micros > Micros::default(), "the disks have a price");
+    assert_eq!(run.million_tokens_micros, None);
 }
 
 #[test]
@@ -217,6 +291,18 @@ fn regions_rank_by_what_the_stack_costs_there() {
         reason("koreasouth"),
         Some("`Standard_NC48ads_A100_v4` is not offered")
     );
+}
+
+#[test]
+fn a_difference_to_a_cost_that_lacks_a_price_is_unknown() {
+    let spec = without_a_price();
+    let plan = made(&spec, &options());
+    assert!(!plan.cost.complete);
+    let regions = cost::regions(&spec, &plan, Prices::list(Catalog::embedded()));
+    assert!(regions.ranked.iter().any(|region| region.total.complete));
+    for region in &regions.ranked {
+        assert_eq!(region.monthly_difference_micros, None, "{region:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use model::{
     units::Micros,
 };
 
-use super::words::{decimal, kind};
+use super::words::{decimal, is_priced, kind};
 
 const HEADER: [&str; 17] = [
     "section",
@@ -70,7 +70,15 @@ pub fn table(report: &CostReport) -> String {
         of_pool(&mut sheet, &format!("pool.{name}"), pool);
     }
     for option in &report.options {
-        let row = Row::new("option", "", "whole stack").of(option.total);
+        let row = Row::new("option", "", "whole stack");
+        let row = if is_priced(report, option) {
+            row.of(option.total)
+        } else {
+            Row {
+                bound: "unknown".to_owned(),
+                ..row
+            }
+        };
         sheet.row(row.by(option.option.name()));
     }
     if let Some(run) = &report.run {

@@ -247,9 +247,7 @@ fn changes(report: &CostReport) -> String {
         number("Hourly"),
         number("Monthly"),
     ];
-    let difference = |amount: Option<Micros>| {
-        number(amount.map_or_else(|| words::UNKNOWN.to_owned(), words::difference))
-    };
+    let difference = |amount: Option<Micros>| number(words::difference_if_known(amount));
     let rows = report.changes.iter().map(|change| {
         vec![
             plain(&change.address),
@@ -331,7 +329,9 @@ fn comparisons(report: &CostReport) -> String {
         let rows = regions.ranked.iter().map(|region| {
             let planned = if region.planned { " (planned)" } else { "" };
             let mut cells = of_amount(&format!("{}{planned}", region.location), region.total);
-            cells.push(number(words::difference(region.monthly_difference_micros)));
+            cells.push(number(words::difference_if_known(
+                region.monthly_difference_micros,
+            )));
             cells
         });
         text.push_str(&table(&header, rows));

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use model::{
     cost::{Amount, CostReport, PoolCost},
     plan::CostLine,
-    units::Micros,
 };
 
 use super::words as of;
@@ -55,7 +54,7 @@ fn comparisons(text: &mut String, report: &CostReport) {
                 name,
                 hourly,
                 monthly,
-                words::difference(region.monthly_difference_micros),
+                words::difference_if_known(region.monthly_difference_micros),
             ]
         });
         let table = table(&["Region", "Hourly", "Monthly", "Difference"], rows);
@@ -167,9 +166,7 @@ fn lines(report: &CostReport) -> String {
 }
 
 fn changes(report: &CostReport) -> String {
-    let difference = |amount: Option<Micros>| {
-        amount.map_or_else(|| words::UNKNOWN.to_owned(), words::difference)
-    };
+    let difference = words::difference_if_known;
     let rows = report.changes.iter().map(|change| {
         vec![
             change.address.clone(),

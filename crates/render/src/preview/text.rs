@@ -236,7 +236,7 @@ fn compared_regions(paper: &mut Paper, regions: &RegionComparison, style: Style)
             Line::of(region.location.as_str()),
             Line::of(hourly),
             Line::of(monthly),
-            Line::of(words::difference(region.monthly_difference_micros)),
+            known(region.monthly_difference_micros.map(words::difference)),
             Line::inked(Ink::Faint, remarks.join(", ")),
         ]);
     }

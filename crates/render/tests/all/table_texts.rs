@@ -298,32 +298,38 @@ fn sizes_read_as_in_the_goldens() {
     let none = BTreeSet::new();
     let prices = [
         price(Some("98.32"), Some("23.9"), &["cs_estimated"]),
-        price(Some("0.0187"), None, &[]),
+        price(Some("0.0187"), Some("0.004"), &[]),
     ];
     let rows = [
         SizeRow {
             size: &big,
             price: Some(&prices[0]),
             zones: Some(&zones),
+            spot: Some(true),
         },
         SizeRow {
             size: &part,
             price: None,
             zones: None,
+            spot: None,
         },
         SizeRow {
             size: &vague,
             price: None,
             zones: None,
+            spot: None,
         },
         SizeRow {
             size: &cpu,
             price: Some(&prices[1]),
             zones: Some(&none),
+            spot: Some(false),
         },
     ];
     let eastus = Region::new("eastus");
     golden::check("sizes", &sizes::text(&rows, &eastus, PLAIN));
+    let [_, unknown, ..] = rows;
+    golden::check("sizes_unknown", &sizes::text(&[unknown], &eastus, PLAIN));
     golden::check("sizes_none", &sizes::text(&[], &eastus, PLAIN));
     golden::check("sizes_json", &sizes::json(&rows, &eastus));
 }

@@ -365,3 +365,21 @@ fn lifecycle_days_agree_with_the_day_of_the_tables() {
     }
     assert!(announced > 100, "{announced}");
 }
+
+#[test]
+fn the_catalogue_of_another_cloud_has_everything_but_prices() {
+    let (all, without) = (Catalog::embedded(), Catalog::unpriced());
+    let (eastus, size) = (
+        Region::new("eastus"),
+        crate::units::SizeName::from("Standard_NC4as_T4_v3"),
+    );
+    assert!(all.vm_price(&eastus, &size).is_some());
+    assert!(all.item_price(&eastus, "nat_gateway.hour").is_some());
+    assert_eq!(without.vm_price(&eastus, &size), None);
+    assert!(without.vm_price_row(&eastus, &size).is_none());
+    assert_eq!(without.item_price(&eastus, "nat_gateway.hour"), None);
+    assert_eq!(without.sizes(), all.sizes());
+    assert!(without.offer(&eastus, &size).is_some());
+    assert_ne!(without.digest(), all.digest());
+    assert_eq!(without.errors(), []);
+}

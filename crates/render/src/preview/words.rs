@@ -121,18 +121,17 @@ pub(super) fn notes(report: &CostReport) -> Vec<String> {
             "{lines} no known price: totals are at least what they say."
         ));
     }
-    notes.push(match &report.price_book {
-        Some(book) => format!(
-            "Prices of the agreement in `{}` ({}) where it has any, else list prices of {}.",
+    let day = &report.catalog.prices_as_of;
+    let list = match (&report.price_book, day.as_str()) {
+        (None, words::UNKNOWN) => "No list prices are known here.".to_owned(),
+        (None, day) => format!("List prices of {day} where no other day is said."),
+        (Some(book), day) => format!(
+            "Prices of the agreement in `{}` ({}) where it has any, else list prices of {day}.",
             book.file,
             words::counted(book.rules, "line", "lines"),
-            report.catalog.prices_as_of
         ),
-        None => format!(
-            "List prices of {} where no other day is said.",
-            report.catalog.prices_as_of
-        ),
-    });
+    };
+    notes.push(list);
     notes.push("A month has 730 hours. Traffic and other use is not included.".to_owned());
     notes.push(
         "Savings plans and reservations cost their price every hour, used or not: below the hours \

@@ -42,20 +42,36 @@ def prices():
                 yield region, size, row
 
 
-def offered(region, size, _row):
-    """Whether the region has the size, as far as its list is known."""
+def offers(region):
+    """The sizes that a region offers, and whether as spot; `None` where that is not known."""
     path = os.path.join("offers", f"{region}.csv")
     if region not in OFFERS:
         known = os.path.exists(os.path.join(TREE, "manifests", path))
-        OFFERS[region] = {"Standard_" + row["size"] for row in table(path)} if known else None
-    return OFFERS[region] is None or size["name"] in OFFERS[region]
+        rows = table(path) if known else []
+        OFFERS[region] = {"Standard_" + row["size"]: row["spot"] for row in rows} if known else None
+    return OFFERS[region]
+
+
+def as_offered(region, size, row):
+    """A price row with the prices of what the region offers; `None` where it offers nothing."""
+    known = offers(region)
+    if known is None:
+        return region, size, row
+    if size["name"] not in known:
+        return None
+    return region, size, row if known[size["name"]] == "yes" else {**row, "spot": ""}
 
 
 OFFERS = {}
 ROWS = list(prices())
-OFFERED = [row for row in ROWS if offered(*row)]
-NOT_OFFERED = {(size["name"], region) for region, size, row in ROWS
-               if not offered(region, size, row)}
+OFFERED = [row for row in (as_offered(*row) for row in ROWS) if row]
+
+
+def is_offered(kind, size, region):
+    """Whether a region offers a size on demand, or as spot."""
+    known = offers(region)
+    spot = kind == "spot_hourly"
+    return known is None or known.get(size, "") == "yes" or (size in known and not spot)
 
 
 def write(path, fields, rows):
@@ -178,10 +194,10 @@ for number, (gpu, count, kind, words) in enumerate(asked):
             if (price, places) != ours:
                 check(price <= ours[0], f"with more rows the least price is {price}")
                 strange = [place for place in places
-                           if place not in ours[1] and tuple(place) not in NOT_OFFERED]
+                           if place not in ours[1] and is_offered(kind, *place)]
                 equal(strange, [], "places that nothing explains")
-                found = sorted({size for size, region in places if (size, region) in NOT_OFFERED})
+                found = sorted({size for size, region in places if not is_offered(kind, size, region)})
                 suite.leave_out(f"{price} USD for {', '.join(found)}", name,
-                                "priced in regions whose lists of sizes do not have it")
+                                "priced in regions that do not offer it, or not as spot")
 
 suite.end()

@@ -16,6 +16,7 @@ use azure::Cloud;
 use model::{
     catalog::{Catalog, INDEX, index_of},
     diag::Code,
+    digest,
 };
 
 use crate::{app::App, files, stop::Stop, world};
@@ -115,17 +116,19 @@ impl Cache {
         Ok(Some(self.folder.join(name)))
     }
 
-    /// The tables that count, by name, as far as they can be read; none without a cache.
+    /// The tables that count, by name, as far as they are as they were written; none without a
+    /// cache.
     fn tables(&self) -> BTreeMap<String, String> {
         let Ok(Some(generation)) = self.generation() else {
             return BTreeMap::new();
         };
-        let names = self.names().into_iter();
-        let text = |name: String| {
+        let text = |(digest, name): (String, String)| {
             let text = read(&generation.join(&name)).ok()?;
-            Some((name, text))
+            // A damaged table must not come back under a new digest.
+            let fits = digest::of_text(&text) == format!("sha256:{digest}");
+            fits.then_some((name, text))
         };
-        names.filter_map(text).collect()
+        self.index().into_iter().filter_map(text).collect()
     }
 
     /// Each table of the cache with the newest day of its sources; a table that cannot be read
@@ -138,8 +141,9 @@ impl Cache {
             let used = days.iter().filter(|(code, _)| uses(text, code));
             used.map(|(_, day)| (*day).to_owned()).max()
         };
-        let names = self.names().into_iter().filter(|name| name != SOURCES);
+        let names = self.index().into_iter().map(|(_, name)| name);
         names
+            .filter(|name| name != SOURCES)
             .map(|name| {
                 let day = tables.get(&name).and_then(newest);
                 (name, day)
@@ -147,15 +151,15 @@ impl Cache {
             .collect()
     }
 
-    /// The names of the tables that the index has.
-    fn names(&self) -> Vec<String> {
+    /// Digests and names of the tables, as the index has them.
+    fn index(&self) -> Vec<(String, String)> {
         let generation = self.generation().ok().flatten();
         let index = generation.and_then(|folder| read(&folder.join(INDEX)).ok());
         let index = index.unwrap_or_default();
-        let names = index
-            .lines()
-            .filter_map(|line| Some(line.split_once("  ")?.1));
-        names.map(str::to_owned).collect()
+        let lines = index.lines().filter_map(|line| line.split_once("  "));
+        lines
+            .map(|(digest, name)| (digest.to_owned(), name.to_owned()))
+            .collect()
     }
 }
 

@@ -168,4 +168,10 @@ fn a_damaged_table_is_not_used() {
         "{}",
         ran.stderr
     );
+    // Neither does it come back by a refresh of another region.
+    let other = ["catalog", "refresh", "--prices", "--location", "koreasouth"];
+    place.sandbox(&other).exits(0, "another region");
+    let names: Vec<PathBuf> = cached(&place).into_keys().collect();
+    let is_back = |name: &PathBuf| name.ends_with("prices/vm/westindia.csv");
+    assert!(!names.iter().any(is_back), "{names:?}");
 }

@@ -41,6 +41,20 @@ fn break_off(server: &Server, nth: u64) {
     }]}));
 }
 
+/// Lets the commands of the place read a price list where one price is another.
+fn behind_a_proxy(place: &mut Place, server: &Server, old: &str, new: &str) -> Listening {
+    let [old, new] = [old, new].map(|price| format!("\"retailPrice\":{price},"));
+    let proxy = Listening::rewriting(&server.endpoint, old, new);
+    for (name, value) in [
+        ("TENSORFORM_ENDPOINT", proxy.endpoint()),
+        ("TENSORFORM_ACCESS_TOKEN", "any".to_owned()),
+        ("TENSORFORM_CREDENTIAL", "token".to_owned()),
+    ] {
+        place.environment.insert(name.to_owned(), value);
+    }
+    proxy
+}
+
 fn regions(document: &Value) -> BTreeMap<String, Value> {
     let regions = document["regions"].as_array().expect("regions").iter();
     let named = regions.map(|region| {
@@ -61,8 +75,8 @@ fn a_refresh_that_breaks_off_changes_nothing_and_the_next_one_goes_on() {
     let before = cached(&place);
     assert_eq!(
         before.len(),
-        7,
-        "four tables, sources, index, current: {:?}",
+        8,
+        "four tables, one of everywhere, sources, index, current: {:?}",
         before.keys()
     );
 
@@ -82,6 +96,7 @@ fn a_refresh_that_breaks_off_changes_nothing_and_the_next_one_goes_on() {
     server.calm();
     let document = place.sandbox(REFRESH).exits(0, "it goes on").json();
     let read = regions(&document);
+    assert_eq!(document["everywhere"]["resumed"], true);
     assert_eq!(read["westindia"]["resumed"], true);
     assert_eq!(read["koreasouth"]["resumed"], false);
     let again = document["requests"].as_u64().expect("a number");
@@ -92,7 +107,7 @@ fn a_refresh_that_breaks_off_changes_nothing_and_the_next_one_goes_on() {
 
 #[test]
 fn a_price_that_changed_is_told_and_counts_in_plans() {
-    let place = Place::new(SPEC);
+    let mut place = Place::new(SPEC);
     let server = place.serve(1_000);
     let embedded = place
         .run(&["plan", "--offline", "-o", "json"])
@@ -102,23 +117,7 @@ fn a_price_that_changed_is_told_and_counts_in_plans() {
         .as_str()
         .expect("a price")
         .to_owned();
-    let endpoint = server.endpoint.clone();
-    let (old, new) = (
-        format!("\"retailPrice\":{price},"),
-        "\"retailPrice\":9.75,".to_owned(),
-    );
-    let proxy = Listening::rewriting(&endpoint, old, new);
-    let mut place = place;
-    place
-        .environment
-        .insert("TENSORFORM_ENDPOINT".to_owned(), proxy.endpoint());
-    place
-        .environment
-        .insert("TENSORFORM_ACCESS_TOKEN".to_owned(), "any".to_owned());
-    place
-        .environment
-        .insert("TENSORFORM_CREDENTIAL".to_owned(), "token".to_owned());
-
+    let _proxy = behind_a_proxy(&mut place, &server, &price, "9.75");
     let document = place.run(REFRESH).exits(0, "a refresh").json();
     let changes = regions(&document)["westindia"]["changes"].clone();
     let changed =
@@ -148,6 +147,28 @@ fn compute(plan: &Value) -> Value {
     let lines = plan["cost"]["lines"].as_array().expect("lines");
     let line = lines.iter().find(|line| line["kind"] == "compute");
     line.expect("a line for machines").clone()
+}
+
+#[test]
+fn what_has_one_price_everywhere_is_read_too() {
+    let spec = SPEC.replace("pools:", "network: {outbound: nat}\npools:");
+    let mut place = Place::new(&spec);
+    let server = place.serve(1_000);
+    let read = place.sandbox(REFRESH).exits(0, "a refresh").json();
+    assert_eq!(read["everywhere"]["items"], 5, "{}", read["everywhere"]);
+    assert_eq!(read["everywhere"]["item_changes"], json!([]));
+
+    let _proxy = behind_a_proxy(&mut place, &server, "0.045", "0.0625");
+    let read = place.run(REFRESH).exits(0, "a refresh").json();
+    let change = json!({"item": "nat_gateway.hour", "before": "0.045", "after": "0.0625"});
+    let changes = read["everywhere"]["item_changes"].as_array();
+    assert!(changes.expect("changes").contains(&change), "{read}");
+    let plan = place.run(&["plan", "-o", "json"]).exits(0, "a plan").json();
+    let lines = plan["cost"]["lines"].as_array().expect("lines");
+    let line = lines.iter().find(|line| line["item"] == "NAT gateway");
+    let line = line.expect("a line for the gateway");
+    assert_eq!(line["unit_hourly"], "0.0625");
+    assert_eq!(line["as_of"], read["as_of"]);
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl PriceList {
         .await
     }
 
-    /// Every meter of disks and addresses in a region, page by page.
+    /// Every meter of disks, addresses and services in a region, page by page.
     ///
     /// # Errors
     /// The list cannot be read to its end.
@@ -102,6 +102,14 @@ impl PriceList {
         let products = catalog::PRODUCTS;
         self.list(&format!("armRegionName eq '{region}' and {products}"))
             .await
+    }
+
+    /// Every meter of services that have one price everywhere, page by page.
+    ///
+    /// # Errors
+    /// The list cannot be read to its end.
+    pub async fn items_everywhere(&self) -> Result<Vec<Value>, RequestError> {
+        self.list(catalog::PRODUCTS_EVERYWHERE).await
     }
 
     /// A few meters, to see whether the list can be read at all.

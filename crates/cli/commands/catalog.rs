@@ -1,17 +1,19 @@
 //! `catalog`: what the catalogue holds, and how it is brought up to date.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
-use azure::{Client, PriceList, Settings};
+use azure::{Client, PriceList, RequestError, Settings};
 use model::{
     catalog::{
-        Catalog, ItemChange, RegionOffers, RetailError, RetailItems, RetailPrices, SOURCE, VmPrices,
+        Catalog, EVERYWHERE, ItemChange, RegionOffers, RetailError, RetailItems, RetailPrices,
+        SOURCE, VmPrices,
     },
     diag::Code,
     live::{Answer, Facts, Question, SizeFact},
     units::{Region, SizeName},
 };
 use render::catalog::{CatalogState, Refreshed, RefreshedRegion};
+use serde_json::Value;
 
 use crate::{
     app::App,
@@ -168,6 +170,9 @@ fn refresh(app: &App, arguments: &Refresh) -> Outcome {
         unfinished: &unfinished,
         tables: BTreeMap::new(),
     };
+    let everywhere = reading
+        .everywhere()
+        .map_err(|stop| stop.help(kept(0, regions.len())))?;
     let mut read = BTreeMap::new();
     for region in &regions {
         let found = reading
@@ -178,7 +183,20 @@ fn refresh(app: &App, arguments: &Refresh) -> Outcome {
     let tables = reading.tables;
     let generation = planning::now().to_string().replace(':', "-");
     unfinished.finish(&generation.replace(['.', '+'], "-"), tables, &today.lines())?;
-    print(app, &lists, &today, cache.folder(), &read);
+    let endpoint = lists.prices.as_ref().map(PriceList::endpoint);
+    print(
+        app,
+        &Refreshed {
+            day: &today.day,
+            source: endpoint
+                .or_else(|| lists.world.client().map(Client::endpoint))
+                .unwrap_or_default(),
+            folder: &cache.folder().display().to_string(),
+            regions: &read,
+            everywhere: everywhere.as_ref(),
+            requests: lists.requests(),
+        },
+    );
     Ok(Exit::Done)
 }
 
@@ -204,27 +222,11 @@ fn regions(catalog: &Catalog, named: &[String]) -> Result<Vec<Region>, Stop> {
         .collect()
 }
 
-fn print(
-    app: &App,
-    lists: &Lists,
-    today: &Today,
-    folder: &Path,
-    regions: &BTreeMap<Region, RefreshedRegion>,
-) {
-    let prices = lists.prices.as_ref().map(PriceList::endpoint);
-    let refreshed = Refreshed {
-        day: &today.day,
-        source: prices
-            .or_else(|| lists.world.client().map(Client::endpoint))
-            .unwrap_or_default(),
-        folder: &folder.display().to_string(),
-        regions,
-        requests: lists.requests(),
-    };
+fn print(app: &App, refreshed: &Refreshed<'_>) {
     let text = if app.output.is_json() {
-        render::catalog::refreshed_json(&refreshed)
+        render::catalog::refreshed_json(refreshed)
     } else {
-        render::catalog::refreshed_text(&refreshed, app.output.stdout)
+        render::catalog::refreshed_text(refreshed, app.output.stdout)
     };
     app.output.data(&text);
     app.say_below(&app.cache_findings());
@@ -319,21 +321,40 @@ impl Reading<'_> {
                 }
             }
         } else {
-            self.items(prices, region, read)?;
+            let items = self.lists.world.wait_or_start(prices.items(region))?;
+            self.items(items, region, read)?;
             self.machines(prices, region, read)?;
         }
         self.compare(region, read);
         Ok(())
     }
 
-    /// Prices of disks and addresses.
+    /// Prices that hold in every region; `None` where prices are not read.
+    fn everywhere(&mut self) -> Result<Option<RefreshedRegion>, Stop> {
+        let Some(prices) = &self.lists.prices else {
+            return Ok(None);
+        };
+        let region = Region::new(EVERYWHERE);
+        let mut read = RefreshedRegion::default();
+        let name = name("prices/items", &region);
+        if let Some(text) = self.unfinished.table(&name) {
+            read.resumed = true;
+            self.tables.insert(name, text);
+        } else {
+            let items = self.lists.world.wait_or_start(prices.items_everywhere())?;
+            self.items(items, &region, &mut read)?;
+        }
+        self.compare_items(&region, &mut read);
+        Ok(Some(read))
+    }
+
+    /// Prices of disks, addresses and services.
     fn items(
         &mut self,
-        prices: &PriceList,
+        items: Result<Vec<Value>, RequestError>,
         region: &Region,
         read: &mut RefreshedRegion,
     ) -> Result<(), Stop> {
-        let items = self.lists.world.wait_or_start(prices.items(region))?;
         let items = items.map_err(|error| errors::price_list(region, &error))?;
         let found = RetailItems::read(&items, region, &self.today.day)
             .map_err(|error| not_believed(&error))?;
@@ -390,18 +411,9 @@ impl Reading<'_> {
 
     /// What the new tables of a region change.
     fn compare(&self, region: &Region, read: &mut RefreshedRegion) {
-        let lines = |folder: &str| {
-            let table = self.tables.get(&name(folder, region));
-            table.map_or(0, |text| text.lines().count().saturating_sub(1))
-        };
-        read.items = Some(lines("prices/items"));
-        read.commitments = Some(lines("prices/commitments"));
+        self.compare_items(region, read);
+        read.commitments = Some(self.lines(region, "prices/commitments"));
         read.prices = Some(0);
-        if let Some(table) = self.table_of(region, "prices/items") {
-            let known = self.catalog.item_prices(region).unwrap_or_default();
-            let rows = table.item_prices(region).unwrap_or_default();
-            read.item_changes = ItemChange::between(known, rows);
-        }
         if let Some(table) = self.table_of(region, "prices/vm") {
             let rows = table.vm_prices(region);
             let priced = rows.into_iter().flat_map(VmPrices::iter);
@@ -410,6 +422,21 @@ impl Reading<'_> {
             let known = self.catalog.vm_prices(region);
             read.changes = RetailPrices::of_rows(rows).changes(known);
         }
+    }
+
+    fn compare_items(&self, region: &Region, read: &mut RefreshedRegion) {
+        read.items = Some(self.lines(region, "prices/items"));
+        if let Some(table) = self.table_of(region, "prices/items") {
+            let known = self.catalog.item_prices(region).unwrap_or_default();
+            let rows = table.item_prices(region).unwrap_or_default();
+            read.item_changes = ItemChange::between(known, rows);
+        }
+    }
+
+    /// Rows of a table that was read just now.
+    fn lines(&self, region: &Region, folder: &str) -> usize {
+        let table = self.tables.get(&name(folder, region));
+        table.map_or(0, |text| text.lines().count().saturating_sub(1))
     }
 
     /// A catalogue of one table that was read just now.

@@ -85,7 +85,7 @@ pub(crate) fn price(region: &str, size: &SizeName) -> Option<&'static VmPrice> {
 /// All priced sizes of a region.
 pub(crate) fn prices(
     region: &Region,
-) -> impl Iterator<Item = (&'static SizeName, &'static VmPrice)> {
+) -> impl Iterator<Item = (&'static SizeName, &'static VmPrice)> + use<> {
     catalog()
         .vm_prices(region)
         .into_iter()

@@ -1,10 +1,11 @@
-//! The Retail Prices API over the catalogue's prices of virtual machines, disks and addresses.
+//! The Retail Prices API over the catalogue's prices of virtual machines, disks, addresses and
+//! services of the network.
 //!
 //! Names of meters and products are made from the name of the size, since the catalogue keeps
 //! no meter names; their ids are made up and stay the same.
 
 use model::{
-    catalog::{CommitmentPlan, ItemPrice, RegionRow, VmPrice, meter_of},
+    catalog::{CommitmentPlan, EVERYWHERE, ItemPrice, VmPrice, meter_of},
     units::{Region, SizeName},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
@@ -88,24 +89,35 @@ fn matching(filter: Option<&Filter>) -> impl Iterator<Item = Value> {
         .and_then(|filter| filter.demanded("armSkuName"))
         .map(str::to_owned);
     let filter = filter.cloned();
-    catalogue::regions()
-        .iter()
-        .filter(move |row| {
+    let places = catalogue::regions().iter().map(|row| Place {
+        name: row.name.as_str(),
+        display_name: &row.display_name,
+        table: row.name.clone(),
+    });
+    let everywhere = std::iter::once_with(|| Place {
+        name: GLOBAL,
+        display_name: GLOBAL,
+        table: Region::new(EVERYWHERE),
+    });
+    places
+        .chain(everywhere)
+        .filter(move |place| {
             region
                 .as_ref()
-                .is_none_or(|region| same(row.name.as_str(), region))
+                .is_none_or(|region| same(place.name, region))
         })
-        .flat_map(move |row| {
-            let sizes = catalogue::prices(&row.name);
+        .flat_map(move |place| {
+            let sizes = catalogue::prices(&place.table);
             let size = size.clone();
             let wanted = move |name: &SizeName| {
                 let size = size.as_deref();
                 size.is_none_or(|size| same(name.as_str(), size))
             };
             let machines = sizes.filter(move |(name, _)| wanted(name));
-            let machines = machines.flat_map(move |(size, price)| items(row, size, price));
-            let others = catalogue::item_prices(&row.name).iter();
-            machines.chain(others.filter_map(move |price| other(row, price)))
+            let of_machine = place.clone();
+            let machines = machines.flat_map(move |(size, price)| items(&of_machine, size, price));
+            let others = catalogue::item_prices(&place.table).iter();
+            machines.chain(others.filter_map(move |price| other(&place, price)))
         })
         .filter(move |item| filter.as_ref().is_none_or(|filter| fits(filter, item)))
 }
@@ -135,9 +147,21 @@ fn number(price: Decimal) -> Value {
     price.to_f64().map_or(Value::Null, Value::from)
 }
 
+/// The region of what has one price everywhere.
+const GLOBAL: &str = "Global";
+
+/// A region of the list.
+#[derive(Clone)]
+struct Place {
+    name: &'static str,
+    display_name: &'static str,
+    /// The region of its tables.
+    table: Region,
+}
+
 /// What the prices of one size in one region are about.
 struct Meter<'a> {
-    region: &'a RegionRow,
+    region: &'a Place,
     size: &'a str,
     /// The day of the price.
     day: &'a str,
@@ -145,7 +169,7 @@ struct Meter<'a> {
 
 impl Meter<'_> {
     fn item(&self, kind: &str, meter: &str, product: &str, price: Decimal) -> Value {
-        let region = self.region.name.as_str();
+        let region = self.region.name;
         let mut ids = Seeded::of_text(0, &format!("{region} {} {kind}", self.size));
         let product_id = format!("DZH318{}", ids.letters(6).to_uppercase());
         json!({
@@ -173,25 +197,28 @@ impl Meter<'_> {
     }
 }
 
-/// The meter of a disk or an address.
-fn other(region: &RegionRow, row: &ItemPrice) -> Option<Value> {
-    let (product, name, unit) = meter_of(&row.item)?;
+/// The meter of a disk, an address or a service.
+fn other(region: &Place, row: &ItemPrice) -> Option<Value> {
+    let sold = meter_of(&row.item)?;
+    if sold.is_everywhere != (region.name == GLOBAL) {
+        return None;
+    }
     let meter = Meter {
         region,
         size: &row.item,
         day: &row.as_of,
     };
-    let mut item = meter.item("item", &name, product, row.price);
-    let service = if product == "IP Addresses" {
-        ("Virtual Network", "Networking")
-    } else {
-        ("Storage", "Storage")
+    let mut item = meter.item("item", &sold.name, sold.product, row.price);
+    let family = match sold.service {
+        "Storage" => "Storage",
+        "Azure Kubernetes Service" => "Compute",
+        _ => "Networking",
     };
-    let sku = name.strip_suffix(" Disk").unwrap_or(&name);
+    let sku = sold.name.strip_suffix(" Disk").unwrap_or(&sold.name);
     for (path, text) in [
-        ("/serviceName", service.0),
-        ("/serviceFamily", service.1),
-        ("/unitOfMeasure", unit),
+        ("/serviceName", sold.service),
+        ("/serviceFamily", family),
+        ("/unitOfMeasure", sold.unit),
         ("/skuName", sku),
         ("/armSkuName", ""),
     ] {
@@ -228,7 +255,7 @@ fn commit(
     plans
 }
 
-fn items(region: &RegionRow, size: &SizeName, price: &VmPrice) -> Vec<Value> {
+fn items(region: &Place, size: &SizeName, price: &VmPrice) -> Vec<Value> {
     let name = size.as_str();
     let short = name.trim_start_matches("Standard_").replace('_', " ");
     let family = catalogue::size(name).and_then(|size| size.family.as_ref());
@@ -241,7 +268,7 @@ fn items(region: &RegionRow, size: &SizeName, price: &VmPrice) -> Vec<Value> {
     };
     let mut found = Vec::new();
     let names = (short.as_str(), product.as_str());
-    let mut plans = commit(&meter, names, &region.name, size, &mut found);
+    let mut plans = commit(&meter, names, &region.table, size, &mut found);
     if let Some(plan) = price.savings_plan_1y.map(number) {
         plans.push(json!({"unitPrice": plan, "retailPrice": plan, "term": "1 Year"}));
     }

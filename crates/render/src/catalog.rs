@@ -72,6 +72,8 @@ pub struct Refreshed<'a> {
     pub folder: &'a str,
     /// By region.
     pub regions: &'a BTreeMap<Region, RefreshedRegion>,
+    /// What has one price in all regions; `None` where prices were not read.
+    pub everywhere: Option<&'a RefreshedRegion>,
     /// Requests that were sent.
     pub requests: usize,
 }
@@ -172,7 +174,10 @@ pub fn refreshed_text(refreshed: &Refreshed<'_>, style: Style) -> String {
     ];
     let mut table = Table::new(columns, 0);
     for (region, read) in refreshed.regions {
-        table.row(region_cells(region, read));
+        table.row(region_cells(region.as_str(), read));
+    }
+    if let Some(read) = refreshed.everywhere {
+        table.row(region_cells("everywhere", read));
     }
     paper.lines(&table.lines(style));
     paper.blank();
@@ -200,13 +205,13 @@ fn kinds(changes: &[PriceChange]) -> [usize; 4] {
     })
 }
 
-fn region_cells(region: &Region, read: &RefreshedRegion) -> Vec<Line> {
+fn region_cells(region: &str, read: &RefreshedRegion) -> Vec<Line> {
     let number = |number: Option<usize>| match number {
         Some(number) => Line::of(words::count(number)),
         None => Line::inked(Ink::Faint, "not read"),
     };
     let mut cells = vec![
-        Line::of(region.as_str()),
+        Line::of(region),
         number(read.prices),
         number(read.commitments),
         number(read.items),
@@ -298,6 +303,14 @@ pub fn refreshed_json(refreshed: &Refreshed<'_>) -> String {
             "resumed": read.resumed,
         })
     };
+    let everywhere = refreshed.everywhere.map(|read| {
+        json!({
+            "items": read.items,
+            "item_changes": read.item_changes.iter().map(item_change).collect::<Vec<_>>(),
+            "contradicted": read.contradicted,
+            "resumed": read.resumed,
+        })
+    });
     failure::document(&json!({
         "format_version": FORMAT_VERSION,
         "as_of": refreshed.day,
@@ -305,5 +318,6 @@ pub fn refreshed_json(refreshed: &Refreshed<'_>) -> String {
         "folder": refreshed.folder,
         "requests": refreshed.requests,
         "regions": refreshed.regions.iter().map(region).collect::<Vec<_>>(),
+        "everywhere": everywhere,
     }))
 }

@@ -20,8 +20,9 @@ use crate::{
     units::{CaseInsensitive, Region, SizeName},
 };
 
-/// The prices that hold wherever a region has none of its own.
-pub(super) const EVERYWHERE: &str = "global";
+/// The name of the table of prices that hold wherever a region has none of its own; the API calls
+/// it `Global`.
+pub const EVERYWHERE: &str = "global";
 
 /// What Azure offers, from dated tables.
 #[derive(Clone, Default)]

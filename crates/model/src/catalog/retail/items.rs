@@ -1,4 +1,4 @@
-//! Meters of disks and addresses.
+//! Meters of disks, addresses and services of the network.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,19 @@ use serde_json::Value;
 use super::{Item, RetailError, Sayings, exact};
 use crate::units::Region;
 
-/// A filter of the API for the products that are read here, without the region.
+/// A filter of the API for what is read here of a region, without the region.
 pub const PRODUCTS: &str = "(productName eq 'Premium SSD Managed Disks' \
     or productName eq 'Standard SSD Managed Disks' \
     or productName eq 'Standard HDD Managed Disks' \
     or productName eq 'Azure Premium SSD v2' \
     or productName eq 'Ultra Disks' \
-    or productName eq 'IP Addresses')";
+    or productName eq 'IP Addresses' \
+    or serviceName eq 'Azure Bastion' \
+    or serviceName eq 'Azure Kubernetes Service')";
+
+/// A filter of the API for what is sold at one price everywhere, under the region `Global`.
+pub const PRODUCTS_EVERYWHERE: &str = "armRegionName eq 'Global' \
+    and (serviceName eq 'NAT Gateway' or serviceName eq 'Load Balancer')";
 
 /// Disks with a price a month for each tier: product, item, letter of the tiers.
 const TIERED: [(&str, &str, char); 3] = [
@@ -23,82 +29,241 @@ const TIERED: [(&str, &str, char); 3] = [
     ("Standard HDD Managed Disks", "disk.standard_hdd", 'S'),
 ];
 
-/// Meters by the hour: product, meter, unit of the API, item, unit of the table.
-const HOURLY: [(&str, &str, &str, &str, &str); 8] = [
-    (
-        "Azure Premium SSD v2",
-        "Premium LRS Provisioned Capacity",
-        "1 GiB/Hour",
+/// A meter that has one item of the tables.
+struct Single {
+    service: &'static str,
+    product: &'static str,
+    meter: &'static str,
+    /// The units that the API writes; the first one is the usual one.
+    units: &'static [&'static str],
+    item: &'static str,
+    /// The unit of the table.
+    unit: &'static str,
+    is_everywhere: bool,
+}
+
+impl Single {
+    const fn new(
+        sold: (&'static str, &'static str, &'static str),
+        units: &'static [&'static str],
+        item: &'static str,
+        unit: &'static str,
+    ) -> Self {
+        let (service, product, meter) = sold;
+        Self {
+            service,
+            product,
+            meter,
+            units,
+            item,
+            unit,
+            is_everywhere: false,
+        }
+    }
+
+    const fn everywhere(self) -> Self {
+        Self {
+            is_everywhere: true,
+            ..self
+        }
+    }
+}
+
+const BASTION: &str = "Azure Bastion";
+const KUBERNETES: &str = "Azure Kubernetes Service";
+const BALANCER: &str = "Load Balancer";
+const NAT: &str = "NAT Gateway";
+const PREMIUM_V2: (&str, &str) = ("Storage", "Azure Premium SSD v2");
+const ULTRA: (&str, &str) = ("Storage", "Ultra Disks");
+const HOUR: &[&str] = &["1 Hour"];
+const EACH_HOUR: &[&str] = &["1/Hour"];
+/// Rules of load balancers are seen with both spellings.
+const ANY_HOUR: &[&str] = &["1/Hour", "1 Hour"];
+const GIB_HOUR: &[&str] = &["1 GiB/Hour"];
+const GB: &[&str] = &["1 GB"];
+
+/// Meters of one item each.
+const SINGLE: [Single; 18] = [
+    Single::new(
+        (
+            PREMIUM_V2.0,
+            PREMIUM_V2.1,
+            "Premium LRS Provisioned Capacity",
+        ),
+        GIB_HOUR,
         "disk.premium_v2.capacity_gib_hour",
         "GiB-hour",
     ),
-    (
-        "Azure Premium SSD v2",
-        "Premium LRS Provisioned IOPS",
-        "1/Hour",
+    Single::new(
+        (PREMIUM_V2.0, PREMIUM_V2.1, "Premium LRS Provisioned IOPS"),
+        EACH_HOUR,
         "disk.premium_v2.iops_hour",
         "IOPS-hour",
     ),
-    (
-        "Azure Premium SSD v2",
-        "Premium LRS Provisioned Throughput (MBps)",
-        "1/Hour",
+    Single::new(
+        (
+            PREMIUM_V2.0,
+            PREMIUM_V2.1,
+            "Premium LRS Provisioned Throughput (MBps)",
+        ),
+        EACH_HOUR,
         "disk.premium_v2.mbps_hour",
         "MBps-hour",
     ),
-    (
-        "Ultra Disks",
-        "Ultra LRS Provisioned Capacity",
-        "1 GiB/Hour",
+    Single::new(
+        (ULTRA.0, ULTRA.1, "Ultra LRS Provisioned Capacity"),
+        GIB_HOUR,
         "disk.ultra.capacity_gib_hour",
         "GiB-hour",
     ),
-    (
-        "Ultra Disks",
-        "Ultra LRS Provisioned IOPS",
-        "1/Hour",
+    Single::new(
+        (ULTRA.0, ULTRA.1, "Ultra LRS Provisioned IOPS"),
+        EACH_HOUR,
         "disk.ultra.iops_hour",
         "IOPS-hour",
     ),
-    (
-        "Ultra Disks",
-        "Ultra LRS Provisioned Throughput (MBps)",
-        "1/Hour",
+    Single::new(
+        (ULTRA.0, ULTRA.1, "Ultra LRS Provisioned Throughput (MBps)"),
+        EACH_HOUR,
         "disk.ultra.mbps_hour",
         "MBps-hour",
     ),
-    (
-        "Ultra Disks",
-        "Ultra LRS Reservation per vCPU Provisioned",
-        "1/Hour",
+    Single::new(
+        (
+            ULTRA.0,
+            ULTRA.1,
+            "Ultra LRS Reservation per vCPU Provisioned",
+        ),
+        EACH_HOUR,
         "disk.ultra.vcpu_reservation_hour",
         "vCPU-hour",
     ),
-    (
-        "IP Addresses",
-        "Standard IPv4 Static Public IP",
-        "1 Hour",
+    Single::new(
+        (
+            "Virtual Network",
+            "IP Addresses",
+            "Standard IPv4 Static Public IP",
+        ),
+        HOUR,
         "public_ip.standard.static.hour",
         "hour",
     ),
+    Single::new(
+        (BASTION, BASTION, "Basic Gateway"),
+        HOUR,
+        "bastion.basic.hour",
+        "hour",
+    ),
+    Single::new(
+        (BASTION, BASTION, "Standard Gateway"),
+        HOUR,
+        "bastion.standard.hour",
+        "hour",
+    ),
+    Single::new(
+        (BASTION, BASTION, "Premium Gateway"),
+        HOUR,
+        "bastion.premium.hour",
+        "hour",
+    ),
+    Single::new(
+        (KUBERNETES, KUBERNETES, "Standard Uptime SLA"),
+        HOUR,
+        "aks.standard.hour",
+        "hour",
+    ),
+    Single::new(
+        (KUBERNETES, KUBERNETES, "Standard Long Term Support"),
+        HOUR,
+        "aks.premium.hour",
+        "hour",
+    ),
+    Single::new(
+        (NAT, NAT, "Standard Gateway"),
+        HOUR,
+        "nat_gateway.hour",
+        "hour",
+    )
+    .everywhere(),
+    Single::new(
+        (NAT, NAT, "Standard Data Processed"),
+        GB,
+        "nat_gateway.data_gb",
+        "GB",
+    )
+    .everywhere(),
+    Single::new(
+        (
+            BALANCER,
+            BALANCER,
+            "Standard Included LB Rules and Outbound Rules",
+        ),
+        HOUR,
+        "load_balancer.standard.rules_hour",
+        "hour",
+    )
+    .everywhere(),
+    Single::new(
+        (
+            BALANCER,
+            BALANCER,
+            "Standard Overage LB Rules and Outbound Rules",
+        ),
+        ANY_HOUR,
+        "load_balancer.standard.extra_rule_hour",
+        "rule-hour",
+    )
+    .everywhere(),
+    Single::new(
+        (BALANCER, BALANCER, "Standard Data Processed"),
+        GB,
+        "load_balancer.standard.data_gb",
+        "GB",
+    )
+    .everywhere(),
 ];
 
-/// The product, the meter and the unit by which the API sells an item of the tables; `None` for
-/// items that are not read from it.
-pub fn meter_of(item: &str) -> Option<(&'static str, String, &'static str)> {
-    if let Some((product, meter, unit, ..)) = HOURLY.iter().find(|(.., of, _)| *of == item) {
-        return Some((product, (*meter).to_owned(), unit));
+/// How the API sells an item of the tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meter {
+    /// The service.
+    pub service: &'static str,
+    /// The product.
+    pub product: &'static str,
+    /// The name of the meter.
+    pub name: String,
+    /// The unit, as the API writes it.
+    pub unit: &'static str,
+    /// Whether it has one price everywhere, under the region `Global`.
+    pub is_everywhere: bool,
+}
+
+/// The meter by which the API sells an item of the tables; `None` for items that are not read
+/// from it.
+pub fn meter_of(item: &str) -> Option<Meter> {
+    if let Some(single) = SINGLE.iter().find(|single| single.item == item) {
+        return Some(Meter {
+            service: single.service,
+            product: single.product,
+            name: single.meter.to_owned(),
+            unit: single.units.first()?,
+            is_everywhere: single.is_everywhere,
+        });
     }
     TIERED.iter().find_map(|(product, prefix, letter)| {
         let tier = item.strip_prefix(prefix)?.strip_prefix('.')?;
         let tier = tier.strip_suffix(".lrs")?;
-        let meter = format!("{tier} LRS Disk");
-        tier.starts_with(*letter)
-            .then_some((*product, meter, "1/Month"))
+        tier.starts_with(*letter).then(|| Meter {
+            service: "Storage",
+            product,
+            name: format!("{tier} LRS Disk"),
+            unit: "1/Month",
+            is_everywhere: false,
+        })
     })
 }
 
-/// The prices of disks and addresses of a region as its items say them. What no item says is not
+/// The prices of disks, addresses and services of a region as its items say them. What no item says is not
 /// in here, and stays as it was known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RetailItems {
@@ -157,11 +322,12 @@ impl Item {
     /// The item of the tables that this meter is the price of, and its unit there.
     fn meter(&self) -> Option<(String, &'static str)> {
         let (product, meter) = (self.product_name.as_str(), self.meter_name.as_str());
-        let hourly = HOURLY.iter().find(|(of, name, unit, ..)| {
-            (*of, *name, *unit) == (product, meter, self.unit_of_measure.as_str())
+        let single = SINGLE.iter().find(|single| {
+            (single.product, single.meter) == (product, meter)
+                && single.units.contains(&self.unit_of_measure.as_str())
         });
-        if let Some((_, _, _, item, unit)) = hourly {
-            return Some(((*item).to_owned(), unit));
+        if let Some(single) = single {
+            return Some((single.item.to_owned(), single.unit));
         }
         let (_, item, letter) = TIERED.iter().find(|(of, ..)| *of == product)?;
         let tier = meter.strip_suffix(" LRS Disk")?;

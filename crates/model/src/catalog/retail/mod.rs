@@ -20,7 +20,7 @@ mod machines;
 
 pub(super) use self::machines::empty;
 pub use self::{
-    items::{PRODUCTS, RetailItems, meter_of},
+    items::{Meter, PRODUCTS, PRODUCTS_EVERYWHERE, RetailItems, meter_of},
     machines::{LeftOut, PriceColumn, RetailPrices},
 };
 

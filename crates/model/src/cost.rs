@@ -281,8 +281,9 @@ pub enum RunBasis {
 pub struct StackOption {
     /// Which.
     pub option: PurchaseOption,
-    /// What the stack costs so, disks and network included.
-    pub total: Amount,
+    /// What the stack costs so, disks and network included; `None` where no pool has a price that
+    /// way.
+    pub total: Option<Amount>,
 }
 
 /// What one run of the stack costs.

@@ -290,14 +290,16 @@ fn stack_options(
         .into_iter()
         .map(|option| {
             let ways = pools.values().flat_map(|pool| &pool.options);
-            let nodes = ways.filter(|way| way.option == option).map(|way| Amount {
+            let ways = ways.filter(|way| way.option == option);
+            let is_priced = ways.clone().any(|way| way.unit_price.is_some());
+            let nodes = ways.map(|way| Amount {
                 hourly_micros: way.hourly_micros.unwrap_or_default(),
                 monthly_micros: way.monthly_micros.unwrap_or_default(),
                 complete: way.hourly_micros.is_some() && way.monthly_micros.is_some(),
             });
             StackOption {
                 option,
-                total: nodes.fold(rest, Amount::plus),
+                total: is_priced.then(|| nodes.fold(rest, Amount::plus)),
             }
         })
         .collect()

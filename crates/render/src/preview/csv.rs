@@ -9,7 +9,7 @@ use model::{
     units::Micros,
 };
 
-use super::words::{decimal, is_priced, kind};
+use super::words::{decimal, kind};
 
 const HEADER: [&str; 17] = [
     "section",
@@ -71,13 +71,12 @@ pub fn table(report: &CostReport) -> String {
     }
     for option in &report.options {
         let row = Row::new("option", "", "whole stack");
-        let row = if is_priced(report, option) {
-            row.of(option.total)
-        } else {
-            Row {
+        let row = match option.total {
+            Some(total) => row.of(total),
+            None => Row {
                 bound: "unknown".to_owned(),
                 ..row
-            }
+            },
         };
         sheet.row(row.by(option.option.name()));
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use model::{
-    cost::{Amount, CostReport, PoolCost},
+    cost::{Amount, CostReport, PoolCost, StackOption},
     units::Micros,
 };
 
@@ -171,18 +171,13 @@ fn by_option(report: &CostReport) -> String {
     let all: Vec<Bar> = report
         .options
         .iter()
-        .map(|option| {
-            let is_priced = of::is_priced(report, option);
-            let total = option.total;
-            Bar {
-                label: option.option.words().to_owned(),
-                amount: is_priced.then_some(total.monthly_micros),
-                value: if is_priced {
-                    of::at_least(total.monthly_micros, total.complete)
-                } else {
-                    words::UNKNOWN.to_owned()
-                },
-            }
+        .map(|option| Bar {
+            label: option.option.words().to_owned(),
+            amount: option.total.map(|total| total.monthly_micros),
+            value: match option.total {
+                Some(total) => of::at_least(total.monthly_micros, total.complete),
+                None => words::UNKNOWN.to_owned(),
+            },
         })
         .collect();
     bars("Monthly cost of the whole stack by the way to pay", &all)
@@ -191,7 +186,8 @@ fn by_option(report: &CostReport) -> String {
 /// Nodes alone: disks and the network cost the same whatever the way.
 fn over_time(report: &CostReport) -> String {
     let mut all: Vec<Course> = Vec::new();
-    for option in report.options.iter().filter(|option| option.total.complete) {
+    let is_whole = |option: &&StackOption| option.total.is_some_and(|total| total.complete);
+    for option in report.options.iter().filter(is_whole) {
         let ways = report.pools.values().flat_map(|pool| &pool.options);
         let of_option = ways.filter(|way| way.option == option.option);
         let monthly = of_option

@@ -28,7 +28,7 @@ pub fn comment(report: &CostReport) -> String {
     }
     if report.pools.len() > 1 {
         let rows = report.options.iter().map(|option| {
-            let [hourly, monthly] = of::whole(report, option);
+            let [hourly, monthly] = of::whole(option);
             vec![option.option.words().to_owned(), hourly, monthly]
         });
         let table = table(&["Whole stack paid for", "Hourly", "Monthly"], rows);

@@ -160,7 +160,7 @@ fn whole_stack(paper: &mut Paper, report: &CostReport, style: Style) {
     ];
     let mut table = Table::new(columns, 2);
     for option in &report.options {
-        let [hourly, monthly] = of::whole(report, option);
+        let [hourly, monthly] = of::whole(option);
         table.row([
             Line::of(option.option.words()),
             Line::of(hourly),

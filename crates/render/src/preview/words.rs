@@ -25,19 +25,11 @@ pub(super) fn pair(amount: Amount) -> [String; 2] {
     [amount.hourly_micros, amount.monthly_micros].map(|micros| at_least(micros, amount.complete))
 }
 
-/// Whether some pool has a price for this way to pay.
-pub(super) fn is_priced(report: &CostReport, option: &StackOption) -> bool {
-    let ways = report.pools.values().flat_map(|pool| &pool.options);
-    ways.filter(|way| way.option == option.option)
-        .any(|way| way.unit_price.is_some())
-}
-
 /// What the whole stack costs with every pool bought one way, hourly and monthly.
-pub(super) fn whole(report: &CostReport, option: &StackOption) -> [String; 2] {
-    if is_priced(report, option) {
-        pair(option.total)
-    } else {
-        [words::UNKNOWN, words::UNKNOWN].map(str::to_owned)
+pub(super) fn whole(option: &StackOption) -> [String; 2] {
+    match option.total {
+        Some(total) => pair(total),
+        None => [words::UNKNOWN, words::UNKNOWN].map(str::to_owned),
     }
 }
 

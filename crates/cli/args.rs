@@ -333,6 +333,9 @@ pub(crate) struct Planning {
     /// Choose sizes and images anew instead of keeping live choices
     #[arg(long)]
     pub(crate) reselect: bool,
+    /// Let the stack's lifetime start over
+    #[arg(long)]
+    pub(crate) renew: bool,
     /// Replace the resource with this address
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
@@ -352,7 +355,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long, conflicts_with_all = ["replace", "reselect"])]
+    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew"])]
     pub(crate) destroy: bool,
     /// Exit with 2 when there are changes
     #[arg(long)]
@@ -384,7 +387,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
-    #[arg(conflicts_with_all = ["replace", "reselect", "offline", "price_book"])]
+    #[arg(conflicts_with_all = ["replace", "reselect", "renew", "offline", "price_book"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,

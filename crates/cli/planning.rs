@@ -53,6 +53,10 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     let started = Instant::now();
     let source = app.source()?;
     let spec = source.spec()?;
+    if planning.renew && spec.lifetime.is_none() {
+        let stop = Stop::usage("--renew: the spec has no `lifetime` that could start over");
+        return Err(stop.help("add `lifetime: 72h` to the spec, or leave `--renew` out"));
+    }
     let options = options(app, planning, spec, source, destroy)?;
     let world = World::open(app, planning.offline, world::subscription(app, Some(spec))?)?;
     let mut live = read(&world, &scope_of_spec(spec, options.now, destroy))?;
@@ -93,6 +97,7 @@ fn options(
         ssh_keys: keys::given(app, spec)?,
         destroy,
         reselect: planning.reselect,
+        renew: planning.renew,
         permissions: Permissions {
             allow_stop: planning.allow_stop,
             replace: addresses(&planning.replace)?,

@@ -116,6 +116,7 @@ fn report_by(tables: Tables, agreement: Option<&str>) -> CostReport {
         ssh_keys: None,
         destroy: false,
         reselect: false,
+        renew: false,
         permissions: Permissions::default(),
         limits: Limits::default(),
         price_book: price_book.clone(),

@@ -28,6 +28,7 @@ transcripts! {
     estimate,
     exit_codes,
     explained,
+    lifetime,
     main_job,
     not_ours,
     plan_files,

@@ -92,8 +92,10 @@ fn saved(app: &App, path: &Path, arguments: &args::Apply) -> Outcome {
     check_world(app, &plan)?;
     check_stack(app, &plan)?;
     let world = World::open(app, false, plan.scope.subscription.clone())?;
-    let live = planning::read(&world, &planning::scope_of_plan(&plan, planning::now()))?;
-    let stale = planner::staleness(&plan, &live);
+    let now = planning::now();
+    let live = planning::read(&world, &planning::scope_of_plan(&plan, now))?;
+    let mut stale = planner::staleness(&plan, &live);
+    stale.extend(planner::outlived(&plan, now).into_iter().collect());
     if stale.has_errors() {
         return Err(Stop::with(stale));
     }

@@ -53,6 +53,8 @@ fn pool(app: &App, arguments: &args::Explain) -> Outcome {
     let planning = Planning {
         offline: arguments.offline,
         reselect: arguments.reselect,
+        // What would be chosen, also for a stack whose time is over.
+        renew: app.source()?.spec()?.lifetime.is_some(),
         ..Planning::default()
     };
     let made = planning::make(app, &planning, false)?;

@@ -6,7 +6,7 @@ use model::{
     address::Address,
     catalog::Catalog,
     live::{Live, LiveResource, Owner, Power},
-    plan::{Action, Plan},
+    plan::{Action, Plan, ReasonCode},
     resource::tags,
     units::{Micros, Span, Timestamp},
 };
@@ -20,6 +20,9 @@ use crate::{
     planning::{self, Made},
     stop::Outcome,
 };
+
+/// What a plan would do to a resource: the action, why, and the attributes that differ.
+type Intent = (Action, ReasonCode, Vec<String>);
 
 /// Shows the status.
 pub(crate) fn run(app: &App) -> Outcome {
@@ -62,10 +65,10 @@ fn status(
         .map(|(resource, address)| (address, node(resource, address, &steps, now, catalog)))
         .collect();
     nodes.sort_by_key(|(address, _)| *address);
-    let is_deleted = |address: &Address| {
+    let is_orphan = |address: &Address| {
         steps
             .get(address)
-            .is_some_and(|(action, _)| *action == Action::Delete)
+            .is_some_and(|(_, reason, _)| *reason == ReasonCode::NotInSpec)
     };
     let (hourly, hourly_complete) = hourly(ours.clone().map(|(resource, _)| resource), catalog);
     Status {
@@ -73,14 +76,15 @@ fn status(
         mode,
         resource_group: group.to_owned(),
         read_at: live.read_at,
+        lifetime: made.plan.as_ref().and_then(|plan| plan.lifetime),
         nodes: nodes.into_iter().map(|(_, row)| row).collect(),
         missing: steps
             .iter()
-            .filter(|(address, (action, _))| *action == Action::Create && address.leaf() == "vm")
+            .filter(|(address, (action, ..))| *action == Action::Create && address.leaf() == "vm")
             .map(|(address, _)| address.to_string())
             .collect(),
         orphans: ours
-            .filter(|(_, address)| is_deleted(address))
+            .filter(|(_, address)| is_orphan(address))
             .map(|(resource, _)| loose(resource, catalog))
             .collect(),
         foreign: live
@@ -100,8 +104,8 @@ fn status(
     }
 }
 
-/// What the plan would do, by address: the action, and the attributes that differ.
-fn steps(plan: Option<&Plan>) -> BTreeMap<Address, (Action, Vec<String>)> {
+/// What the plan would do, by address: the action, why, and the attributes that differ.
+fn steps(plan: Option<&Plan>) -> BTreeMap<Address, Intent> {
     let steps = plan.into_iter().flat_map(|plan| &plan.steps);
     steps
         .map(|step| {
@@ -111,7 +115,8 @@ fn steps(plan: Option<&Plan>) -> BTreeMap<Address, (Action, Vec<String>)> {
                 .iter()
                 .map(|change| change.path.clone())
                 .collect();
-            (step.address.clone(), (step.action, paths))
+            let intent = (step.action, step.reason.code, paths);
+            (step.address.clone(), intent)
         })
         .collect()
 }
@@ -119,7 +124,7 @@ fn steps(plan: Option<&Plan>) -> BTreeMap<Address, (Action, Vec<String>)> {
 fn node(
     resource: &LiveResource,
     address: &Address,
-    steps: &BTreeMap<Address, (Action, Vec<String>)>,
+    steps: &BTreeMap<Address, Intent>,
     now: Timestamp,
     catalog: &Catalog,
 ) -> NodeRow {
@@ -140,7 +145,7 @@ fn node(
         state: resource.state.clone(),
         age: age.map(Span::from_seconds),
         hourly: complete.then_some(cost),
-        drift: steps.get(address).map(|(_, paths)| paths.clone()),
+        drift: steps.get(address).map(|(_, _, paths)| paths.clone()),
     }
 }
 

@@ -12,6 +12,8 @@ pub mod shape;
 
 pub mod diff;
 
+mod lifetime;
+
 mod location;
 
 mod order;
@@ -27,6 +29,7 @@ mod verify;
 mod plan;
 
 pub use self::{
+    lifetime::outlived,
     plan::{Input, Options, Planned, plan},
     preflight::{QuotaReport, report as quota},
     staleness::staleness,

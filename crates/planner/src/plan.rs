@@ -9,8 +9,8 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
     live::{Live, Mode, Question},
     plan::{
-        Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Plan, PoolImage, PoolPlan,
-        Run, Scope, SpecReference, Step,
+        Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan, PoolImage,
+        PoolPlan, Run, Scope, SpecReference, Step,
     },
     price_book::PriceBook,
     spec::{Pool, Priority, Spec},
@@ -20,6 +20,7 @@ use model::{
 use crate::{
     cost,
     diff::{self, Changes, Permissions, index::Index},
+    lifetime::{self, Term},
     location::{self, Selections},
     order, preflight,
     select::{Findings, Selection},
@@ -61,6 +62,8 @@ pub struct Options {
     pub destroy: bool,
     /// Whether live choices are made anew.
     pub reselect: bool,
+    /// Whether the stack's lifetime starts over.
+    pub renew: bool,
     /// What may happen to nodes.
     pub permissions: Permissions,
     /// What the stack may cost.
@@ -115,10 +118,55 @@ fn destroy(input: Input<'_>, index: &Index<'_>, findings: &mut Findings) -> Opti
         input,
         index,
         location,
+        lifetime: None,
         pools: BTreeMap::new(),
         desired: after,
     };
     Some(assembly.assemble(changes, findings))
+}
+
+/// The plan for a stack whose lifetime is over: all goes but what remembers that.
+fn expire(
+    input: Input<'_>,
+    index: &Index<'_>,
+    term: &Term,
+    findings: &mut Findings,
+) -> Option<Plan> {
+    let location =
+        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
+    let keys = ssh_keys(input);
+    let context = context(input, &location, keys.as_deref(), Some(term));
+    let mut desired = shape::run(input.spec, &BTreeMap::new(), context);
+    desired.retain(|desired| desired.address == term.keeper);
+    for desired in &mut desired {
+        desired.needs.clear();
+    }
+    let changes = diff::expire(&desired, index, input.catalog);
+    findings.diagnostics.push(lifetime::finding(&term.lifetime));
+    let assembly = Assembly {
+        input,
+        index,
+        location,
+        lifetime: Some(term.lifetime),
+        pools: BTreeMap::new(),
+        desired,
+    };
+    Some(assembly.assemble(changes, findings))
+}
+
+fn context<'a>(
+    input: Input<'a>,
+    location: &'a Region,
+    ssh_keys: Option<&'a [String]>,
+    term: Option<&'a Term>,
+) -> shape::Context<'a> {
+    let subscription = input.live.subscription.as_deref();
+    shape::Context {
+        subscription: subscription.unwrap_or(NO_SUBSCRIPTION),
+        location,
+        ssh_keys,
+        term,
+    }
 }
 
 fn create(
@@ -126,6 +174,10 @@ fn create(
     index: &Index<'_>,
     findings: &mut Findings,
 ) -> (Option<Plan>, Explanation) {
+    let term = lifetime::of(input, index);
+    if let Some(term) = term.as_ref().filter(|term| term.lifetime.over) {
+        return (expire(input, index, term, findings), Explanation::default());
+    }
     let Some(located) = location::choose(input) else {
         return (None, Explanation::default());
     };
@@ -141,21 +193,14 @@ fn create(
     }
     let (location, selections) = (located.location, located.selections);
     let keys = ssh_keys(input);
-    let context = shape::Context {
-        subscription: input
-            .live
-            .subscription
-            .as_deref()
-            .unwrap_or(NO_SUBSCRIPTION),
-        location: &location,
-        ssh_keys: keys.as_deref(),
-    };
+    let context = context(input, &location, keys.as_deref(), term.as_ref());
     let desired = shape::run(input.spec, &selections, context);
     let changes = diff::run(&desired, index, &input.options.permissions, input.catalog);
     let assembly = Assembly {
         input,
         index,
         location,
+        lifetime: term.map(|term| term.lifetime),
         pools,
         desired,
     };
@@ -229,6 +274,7 @@ struct Assembly<'a> {
     input: Input<'a>,
     index: &'a Index<'a>,
     location: Region,
+    lifetime: Option<Lifetime>,
     pools: BTreeMap<String, PoolPlan>,
     desired: Vec<Desired>,
 }
@@ -280,6 +326,7 @@ impl Assembly<'_> {
                 location: self.location.clone(),
                 resource_group: spec.resource_group.clone(),
             },
+            lifetime: self.lifetime,
             has_changes: steps.iter().any(|step| step.action.writes()),
             complete: live.unread.is_empty(),
             counts: Plan::count(&steps),
@@ -305,7 +352,8 @@ impl Assembly<'_> {
             resource: &desired.resource,
             has_hardware: !stopped(desired),
         });
-        // What a destroy keeps is not desired, and goes on costing.
+        // What a destroy or an end keeps is not desired, and goes on costing.
+        let is_over = self.lifetime.is_some_and(|lifetime| lifetime.over);
         let going: BTreeSet<&Address> = steps
             .iter()
             .filter(|step| step.action == Action::Delete)
@@ -313,10 +361,16 @@ impl Assembly<'_> {
             .collect();
         let kept = before
             .clone()
-            .filter(|item| options.destroy && !going.contains(item.address));
+            .filter(|item| (options.destroy || is_over) && !self.is_desired(item.address))
+            .filter(|item| !going.contains(item.address));
         let after: Vec<cost::Item<'_>> = after.chain(kept).collect();
         let regular = cost::at_regular_prices(after.iter().copied(), prices);
         (cost::compare(before, after, prices), regular)
+    }
+
+    fn is_desired(&self, address: &Address) -> bool {
+        let mut desired = self.desired.iter();
+        desired.any(|desired| desired.address == *address)
     }
 
     /// Offline, what belongs to one subscription is unknown: said once.

@@ -2,6 +2,7 @@
 
 use model::{
     live::{Mode, Power, Provisioning, State},
+    plan::Lifetime,
     units::{Micros, Span, Timestamp},
 };
 use serde_json::{Value, json};
@@ -29,6 +30,8 @@ pub struct Status {
     pub resource_group: String,
     /// When it was read.
     pub read_at: Option<Timestamp>,
+    /// How long the stack lives, where the spec limits it.
+    pub lifetime: Option<Lifetime>,
     /// The stack's VMs.
     pub nodes: Vec<NodeRow>,
     /// Addresses of VMs that the spec wants and that do not exist.
@@ -84,6 +87,7 @@ pub fn text(status: &Status, style: Style) -> String {
         mode: _,
         resource_group: _,
         read_at: _,
+        lifetime: _,
         nodes,
         missing,
         orphans,
@@ -139,6 +143,10 @@ fn head(status: &Status) -> Line {
     }
     if let Some(read_at) = status.read_at {
         line.push(Ink::Faint, format!(", read {read_at}"));
+    }
+    if let Some(lifetime) = &status.lifetime {
+        line.push(Ink::Plain, ", lifetime ");
+        line.append(&crate::plan::lifetime(lifetime));
     }
     line
 }
@@ -301,6 +309,7 @@ pub fn json(status: &Status) -> String {
         mode,
         resource_group,
         read_at,
+        lifetime,
         nodes,
         missing,
         orphans,
@@ -317,6 +326,7 @@ pub fn json(status: &Status) -> String {
         "mode": mode,
         "resource_group": resource_group,
         "read_at": read_at,
+        "lifetime": lifetime,
         "nodes": nodes.iter().map(node_document).collect::<Vec<_>>(),
         "missing": missing,
         "orphans": all(orphans),

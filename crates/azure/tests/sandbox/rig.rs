@@ -175,6 +175,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         quota: Vec::new(),
         cost: Cost::default(),
         run: Run::default(),
+        lifetime: None,
         diagnostics: Vec::new(),
     }
 }

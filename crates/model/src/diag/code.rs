@@ -146,6 +146,8 @@ codes! {
     GroupNotOurs = "OWN003", Note;
     /// A resource group that stays because of what others have in it.
     GroupKept = "OWN004", Warning;
+    /// A stack whose lifetime is over.
+    LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.
     FailedButRuns = "STATE001", Warning;
     /// A resource whose creation failed.

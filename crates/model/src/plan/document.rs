@@ -37,6 +37,9 @@ pub struct Plan {
     pub catalog: CatalogReference,
     /// The world it was made for.
     pub scope: Scope,
+    /// How long the stack lives, where the spec limits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<Lifetime>,
     /// Whether any step writes.
     pub has_changes: bool,
     /// Whether everything that matters could be read.
@@ -93,6 +96,18 @@ pub struct Scope {
     pub location: Region,
     /// The resource group's name.
     pub resource_group: String,
+}
+
+/// How long a stack lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lifetime {
+    /// When it began: with the stack, or when it was last renewed.
+    pub starts: Timestamp,
+    /// When it ends. From then on the pools are deleted.
+    pub expires: Timestamp,
+    /// Whether it had ended when the plan was made.
+    pub over: bool,
 }
 
 /// What was decided for a pool.

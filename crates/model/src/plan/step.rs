@@ -118,6 +118,8 @@ pub enum ReasonCode {
     NotInSpec,
     /// Everything is to be deleted.
     Destroy,
+    /// The stack's lifetime is over.
+    Expired,
     /// Its creation failed before it got hardware.
     FailedWithoutHardware,
     /// It runs, but its last operation failed.

@@ -18,6 +18,12 @@ pub const RUN: &str = "tensorform-run";
 pub const PROTECT: &str = "tensorform-protect";
 /// `stopped` on what the user stopped on purpose.
 pub const POWER: &str = "tensorform-power";
+/// When the stack's lifetime ends, RFC 3339.
+pub const EXPIRES: &str = "tensorform-expires";
+/// When the stack's lifetime began, RFC 3339. Only one resource of a stack has it.
+pub const LIFETIME_START: &str = "tensorform-lifetime-start";
+/// Tags of the tool's own that a spec asks for: without a wish for one, it goes.
+pub const WISHED: [&str; 3] = [PROTECT, EXPIRES, LIFETIME_START];
 /// Tags that a run writes on what it makes. They tell whose a resource is and are no
 /// property of it: neither desired nor live resources have them among their `tags`.
 pub const RUN_TAGS: [&str; 4] = [STACK, ADDRESS, CREATED, RUN];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::resource::{AFTER_APPLY, Resource, attributes};
+use model::resource::{AFTER_APPLY, Resource, attributes, tags};
 use serde_json::Value;
 
 use super::classify::{self, Class};
@@ -19,7 +19,7 @@ pub(super) struct Difference {
 /// The differences of two resources of one kind.
 ///
 /// Tags that only the live one has are somebody else's and no difference, except the tool's
-/// own mark of protection. A value known only after apply cannot differ yet.
+/// own marks. A value known only after apply cannot differ yet.
 pub(super) fn differences(live: &Resource, desired: &Resource) -> Vec<Difference> {
     let before = live.attributes();
     let after = desired.attributes();
@@ -51,5 +51,8 @@ fn is_foreign_tag(path: &str, desired: bool) -> bool {
     let Some(name) = path.strip_prefix("tags.") else {
         return false;
     };
-    !desired && !name.eq_ignore_ascii_case(model::resource::tags::PROTECT)
+    !desired
+        && !tags::WISHED
+            .iter()
+            .any(|own| name.eq_ignore_ascii_case(own))
 }

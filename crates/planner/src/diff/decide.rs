@@ -154,7 +154,9 @@ fn relied_on(desired: &Desired, live: &LiveResource, action: Action) -> Fingerpr
     let mut values = live.values();
     values.retain(
         |path, _| match (path.strip_prefix("tags."), path.starts_with("state.")) {
-            (Some(name), _) => name == tags::PROTECT || desired.resource.tags.get(name).is_some(),
+            (Some(name), _) => {
+                tags::WISHED.contains(&name) || desired.resource.tags.get(name).is_some()
+            }
             (None, true) => action.writes(),
             (None, false) => true,
         },

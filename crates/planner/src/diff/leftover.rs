@@ -8,7 +8,7 @@ use model::{
     diag::{At, Code, Diagnostic, Severity},
     live::{Live, LiveResource, Owner, Provisioning},
     plan::{Action, Fingerprint, Operation, ReasonCode, Step},
-    resource::ResourceKind,
+    resource::{ResourceKind, tags},
 };
 
 use super::{
@@ -21,15 +21,29 @@ use crate::shape::Desired;
 
 /// Adds deletions of what left the spec. The group stays: it goes only with everything.
 pub(super) fn steps(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
+    let leftover = undesired(desired, index);
+    let going = without_kept(&leftover, index, Severity::Error, changes);
+    add(&going, index, ReasonCode::NotInSpec, changes);
+}
+
+/// Adds deletions of what goes when the stack's lifetime is over: what is protected stays.
+pub(super) fn expired(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
+    let leftover = undesired(desired, index);
+    let going = without_kept(&leftover, index, Severity::Warning, changes);
+    add(&going, index, ReasonCode::Expired, changes);
+}
+
+fn undesired<'a>(
+    desired: &[Desired],
+    index: &Index<'a>,
+) -> BTreeMap<&'a Address, &'a LiveResource> {
     let wanted: BTreeSet<&Address> = desired.iter().map(|desired| &desired.address).collect();
     let leftover = index
         .ours()
         .filter(|(address, _)| !wanted.contains(address));
-    let leftover: BTreeMap<&Address, &LiveResource> = leftover
+    leftover
         .filter(|(_, resource)| kind(resource) != Some(ResourceKind::ResourceGroup))
-        .collect();
-    let going = without_kept(&leftover, index, Severity::Error, changes);
-    add(&going, index, ReasonCode::NotInSpec, changes);
+        .collect()
 }
 
 /// Adds deletions of everything that is ours.
@@ -133,7 +147,7 @@ fn add(
             before: resource.resource.clone(),
             after: None,
             needs: needs.into_iter().collect(),
-            fingerprint: Fingerprint::new(Some(identity(resource))),
+            fingerprint: Fingerprint::new(Some(identity(resource, code))),
             alternates: Vec::new(),
         });
     }
@@ -151,11 +165,14 @@ fn deletion(resource: &LiveResource) -> Vec<Operation> {
     }
 }
 
-/// A deletion relies on what the resource is, not on every value it has.
-fn identity(resource: &LiveResource) -> model::live::FingerprintValues {
+/// A deletion relies on what the resource is, not on every value it has; because of time also on
+/// the end that stands on it, which somebody may move.
+fn identity(resource: &LiveResource, code: ReasonCode) -> model::live::FingerprintValues {
+    let is_tag = |path: &str, tag: &str| path.eq_ignore_ascii_case(&format!("tags.{tag}"));
     let relied_on = |path: &String| {
         path == "location"
-            || path.eq_ignore_ascii_case(&format!("tags.{}", model::resource::tags::PROTECT))
+            || is_tag(path, tags::PROTECT)
+            || (code == ReasonCode::Expired && is_tag(path, tags::EXPIRES))
     };
     resource
         .values()

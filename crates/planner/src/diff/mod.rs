@@ -60,6 +60,17 @@ pub fn run(
     changes
 }
 
+/// The steps that leave only what is desired once the stack's lifetime is over.
+pub(crate) fn expire(desired: &[Desired], index: &Index<'_>, catalog: &Catalog) -> Changes {
+    let mut changes = Changes::default();
+    let permissions = Permissions::default();
+    for resource in desired {
+        decide::step(resource, index, &permissions, catalog, &mut changes);
+    }
+    leftover::expired(desired, index, &mut changes);
+    changes
+}
+
 /// The steps that delete everything that is ours and may be deleted.
 pub fn destroy(live: &Live, index: &Index<'_>) -> Changes {
     let mut changes = Changes::default();

@@ -18,7 +18,7 @@ use model::{
     units::Region,
 };
 
-use crate::{select::Selection, shape::names::Names};
+use crate::{lifetime::Term, select::Selection, shape::names::Names};
 
 /// A resource that is to exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +51,8 @@ pub struct Context<'a> {
     pub subscription: &'a str,
     /// The region.
     pub location: &'a Region,
+    /// The stack's lifetime, where it has one.
+    pub(crate) term: Option<&'a Term>,
     /// Public keys of the administrator, where the spec gives them or a live key resource has them.
     pub ssh_keys: Option<&'a [String]>,
 }
@@ -62,12 +64,12 @@ pub fn run(
     context: Context<'_>,
 ) -> Vec<Desired> {
     let names = Names::new(spec, context.subscription);
-    let tags = tags::of_spec(spec);
+    let tags = tags::of_spec(spec, context.term);
     let group = Desired {
         address: Address::resource_group(),
         id: names.group.clone(),
         resource: Resource {
-            tags: tags.clone(),
+            tags: tags::kept(&tags, &Address::resource_group(), context.term),
             properties: Properties::ResourceGroup(ResourceGroup {
                 location: context.location.clone(),
             }),
@@ -79,7 +81,8 @@ pub fn run(
     let network = network::shape(spec, &names, &tags, context.location);
     let subnet = network.subnet;
     desired.extend(network.resources);
-    desired.push(node::ssh_key(&names, &tags, context));
+    let key_tags = tags::kept(&tags, &Address::ssh_key(), context.term);
+    desired.push(node::ssh_key(&names, &key_tags, context));
     for (name, selection) in selections {
         let Some(pool) = spec.pools.get(name) else {
             continue;

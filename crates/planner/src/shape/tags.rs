@@ -1,18 +1,33 @@
 //! Tags that the spec asks for.
 
 use model::{
+    address::Address,
     resource::{Tags, tags},
     spec::{Pool, Spec},
 };
 
+use crate::lifetime::Term;
+
 /// Tags of every resource of the stack.
-pub(super) fn of_spec(spec: &Spec) -> Tags {
+pub(super) fn of_spec(spec: &Spec, term: Option<&Term>) -> Tags {
     let mut all: Tags = spec
         .tags
         .iter()
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     all.retain(|name, _| !is_ignored(&spec.ignore_tags, name.as_str()));
+    if let Some(Term { lifetime, .. }) = term {
+        all.set(tags::EXPIRES, lifetime.expires.to_string());
+    }
+    all
+}
+
+/// Tags of a resource that may be the one which remembers when the lifetime began.
+pub(super) fn kept(stack: &Tags, address: &Address, term: Option<&Term>) -> Tags {
+    let mut all = stack.clone();
+    if let Some(Term { lifetime, .. }) = term.filter(|term| term.keeper == *address) {
+        all.set(tags::LIFETIME_START, lifetime.starts.to_string());
+    }
     all
 }
 

@@ -20,6 +20,8 @@ mod previews;
 
 mod states;
 
+mod lifetimes;
+
 mod properties;
 
 mod oracle;

@@ -105,6 +105,7 @@ pub(crate) fn options() -> Options {
         ssh_keys: None,
         destroy: false,
         reselect: false,
+        renew: false,
         permissions: Permissions::default(),
         limits: Limits::default(),
         price_book: None,

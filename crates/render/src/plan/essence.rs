@@ -205,6 +205,7 @@ fn calls(operations: &[Operation]) -> String {
 pub(super) fn reason(code: ReasonCode) -> Option<&'static str> {
     match code {
         ReasonCode::Equal | ReasonCode::Absent | ReasonCode::Differs | ReasonCode::Destroy => None,
+        ReasonCode::Expired => Some("the stack's lifetime is over"),
         ReasonCode::NotInSpec => Some("not in the spec any more"),
         ReasonCode::FailedWithoutHardware => Some("its creation failed before it got hardware"),
         ReasonCode::FailedRunning => Some("it runs, but its last operation failed"),

@@ -2,7 +2,7 @@
 
 use model::{
     live::Mode,
-    plan::{Plan, Scope},
+    plan::{Lifetime, Plan, Scope},
 };
 
 use crate::{
@@ -41,6 +41,9 @@ pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
     }
     row("Location", Line::of(location.as_str()));
     row("Resource group", Line::of(resource_group));
+    if let Some(lifetime) = &plan.lifetime {
+        row("Lifetime", self::lifetime(lifetime));
+    }
     row(
         "Spec",
         Line::of(format!("{}, planned {}", plan.spec.path, plan.created_at)),
@@ -62,6 +65,20 @@ pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
         );
     }
     paper.lines(&table.lines(style));
+}
+
+/// Until when a stack lives.
+pub(crate) fn lifetime(lifetime: &Lifetime) -> Line {
+    let Lifetime {
+        starts: _,
+        expires,
+        over,
+    } = lifetime;
+    if *over {
+        Line::inked(Ink::Caution, format!("over since {expires}"))
+    } else {
+        Line::of(format!("until {expires}"))
+    }
 }
 
 fn mode(scope: &Scope) -> Line {

@@ -21,7 +21,7 @@ mod findings;
 
 use model::plan::Plan;
 
-pub(crate) use self::essence::ink;
+pub(crate) use self::{essence::ink, header::lifetime};
 use crate::{
     cost::{self, Before},
     line::Line,

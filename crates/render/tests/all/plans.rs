@@ -67,6 +67,7 @@ fn plan(mode: Mode, steps: Vec<Step>, before: Total, lines: Vec<CostLine>) -> Pl
             lines,
         },
         run: Run::default(),
+        lifetime: None,
         diagnostics: Vec::new(),
     };
     plan.digest = plan.computed_digest();

@@ -8,6 +8,7 @@ use model::{
         SizeGpu, VmPrice,
     },
     live::{Mode, Power, Provisioning, State},
+    plan::Lifetime,
     units::{Micros, Region, Span, Timestamp},
 };
 use tensorform_render::{
@@ -150,6 +151,11 @@ fn live() -> Status {
         mode: Mode::Sandbox,
         resource_group: "rg-llama".to_owned(),
         read_at: Some(Timestamp::from_unix(1_796_040_000)),
+        lifetime: Some(Lifetime {
+            starts: Timestamp::from_unix(1_796_000_000),
+            expires: Timestamp::from_unix(1_796_259_200),
+            over: false,
+        }),
         nodes: vec![
             drifted,
             node(1, state(Provisioning::Updating, Some(Power::Running), Some(false))),

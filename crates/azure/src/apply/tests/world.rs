@@ -441,6 +441,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         quota: Vec::new(),
         cost: Cost::default(),
         run: Run::default(),
+        lifetime: None,
         diagnostics: Vec::new(),
     }
 }

@@ -26,10 +26,6 @@ macro_rules! keys {
 }
 pub(super) use keys;
 
-const LIFETIME: Later = Later {
-    lacks: "does not delete pools when their time is over",
-    instead: "remove the key, and run `tensorform destroy` when the work is done",
-};
 const EXISTING_SUBNET: Later = Later {
     lacks: "makes nodes only in a network of their own",
     instead: "use `address_space`, or remove `network`",
@@ -60,8 +56,8 @@ pub(crate) const SPEC: Block = Block {
             "Tags that somebody else manages: names, or beginnings with `*`. They are neither changed nor reported.";
         "budget": Kind::block(&BUDGET), OPTIONAL, NOW, "{hourly: 900, monthly: 600000, on_exceed: error}",
             "What the stack may cost.";
-        "lifetime": Kind::text(&quantities::SPAN), OPTIONAL, Support::NotYet(&LIFETIME), "72h",
-            "Time after which the plan deletes the pools.";
+        "lifetime": Kind::text(&quantities::SPAN), OPTIONAL, NOW, "72h",
+            "Time from the stack's creation after which the plan deletes all but the empty group. `apply --renew` starts it over.";
         "variables": Kind::map(&VARIABLES), OPTIONAL, NOW, "{env: {default: dev, allowed: [dev, prod]}}",
             "Variables for `${var.NAME}` in values; `--var NAME=VALUE` sets them. `${env.NAME}` reads the environment.";
         "network": Kind::block(&NETWORK), OPTIONAL, NOW, "{address_space: 10.40.0.0/16, outbound: nat}",

@@ -9,8 +9,7 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 15] = [
-    "lifetime",
+const LATER: [&str; 14] = [
     "network.subnet_id",
     "access.ssh_from",
     "pools.password",

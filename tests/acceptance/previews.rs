@@ -30,6 +30,7 @@ const SPEC: &str = "version: 1
 name: priced
 location: eastus
 budget: {hourly: 1000}
+lifetime: 72h
 pools:
   train:
     stage: training
@@ -318,10 +319,22 @@ fn amounts_are_the_same_in_every_format() {
     }
     assert_eq!(
         page.matches("<svg").count(),
-        3,
-        "by pool, by option, over time"
+        4,
+        "by pool, by option, over a month, until the end"
     );
+    let lifetime = report.lifetime.as_ref().expect("the spec has one");
+    let until = lifetime.micros.to_string();
+    assert_eq!((lifetime.seconds, lifetime.complete), (72 * 3_600, true));
+    let ends = format!("{until} in all, 3d00h until its lifetime ends at ");
+    assert!(text.contains(&ends), "{text}");
+    let comment = preview::markdown::comment(&report);
+    assert!(comment.contains(&format!("| {until} |")), "{comment}");
+    assert!(page.contains(&format!("as it is bought: {until}<")));
     let csv = preview::csv::table(&report);
+    let row = csv.lines().find(|row| row.starts_with("lifetime,"));
+    let row = row.expect("a row for the lifetime");
+    let until = lifetime.micros.to_decimal().normalize().to_string();
+    assert!(row.contains(&format!(",{until},")), "{row}");
     let after = csv
         .lines()
         .find(|line| line.starts_with("total,,,after"))

@@ -320,6 +320,33 @@ def check_stack(checked, report, steps, lines, runs, hours):
     checked.same(report["run"], run, "run")
 
 
+def check_lifetime(checked, text, report, lines):
+    """What the stack costs until its lifetime ends; without a cloud it begins with the preview."""
+    span = re.search(r"^lifetime: (\d+)h$", text, re.MULTILINE)
+    found = report["lifetime"]
+    checked.same(found is not None, span is not None, "lifetime")
+    if span is None:
+        return
+    hours = int(span[1])
+    checked.same((found["seconds"], found["over"]), (hours * 3600, False), "lifetime left")
+    checked.same(found["starts"], report["created_at"], "lifetime begins")
+    checked.same(found["micros"], total(over(line, hours) for line in lines.values()), "lifetime")
+    known = all(line[1] is not None for line in lines.values())
+    checked.same(found["complete"], known, "lifetime complete")
+    rest = [line for key, line in lines.items() if key[1] != 0]
+    checked.same([way["option"] for way in found["options"]], ["on_demand", "spot"], "lifetime options")
+    for way in found["options"]:
+        nodes = []
+        for pool in report["pools"].values():
+            price = next(each for each in pool["options"] if each["option"] == way["option"])["unit_price"]
+            nodes.append(price and micros(F(price) * pool["count"] * hours))
+        what = f"lifetime {way['option']}"
+        expected = total(nodes) + total(over(line, hours) for line in rest) if any(nodes) else None
+        checked.same(way["micros"], expected, what)
+        known = all(nodes) and all(line[1] is not None for line in rest)
+        checked.same(way["complete"], known, f"{what} complete")
+
+
 def check_regions(checked, report, steps):
     here = report["scope"]["location"]
     nodes = [step["after"] for step in steps if step["type"].endswith("/virtualMachines")]
@@ -435,6 +462,7 @@ def check(checked, tool, text):
     checked.same(changes, expected, "changes")
     runs = [check_pool(checked, name, pool, steps, hours) for name, pool in report["pools"].items()]
     check_stack(checked, report, steps, lines, runs, hours)
+    check_lifetime(checked, text, report, lines)
     check_regions(checked, report, steps)
     check_sizes(checked, tool, text, report, hours)
     check_own_runs(checked, tool, text, plan)
@@ -445,7 +473,10 @@ def random_spec(chance):
     """A spec that may or may not be one that can be planned."""
     regions = ["eastus", "eastus2", "westus2", "westus3", "southcentralus", "swedencentral",
                "westeurope", "uksouth", "japaneast", "indonesiacentral", "australiaeast", "francecentral"]
-    lines = ["version: 1", f"name: made-{chance.randrange(10_000)}", f"location: {chance.choice(regions)}", "pools:"]
+    lines = ["version: 1", f"name: made-{chance.randrange(10_000)}", f"location: {chance.choice(regions)}"]
+    if chance.random() < 0.5:
+        lines.append(f"lifetime: {chance.randint(1, 2_000)}h")
+    lines.append("pools:")
     for number in range(chance.randint(1, 4)):
         stage = chance.choice(["inference", "inference", "training"])
         workload = chance.choice(["small", "complex", "generative"])

@@ -47,6 +47,8 @@ pub struct CostReport {
     pub options: Vec<StackOption>,
     /// What one run costs; `null` where no pool has a known length of a run.
     pub run: Option<StackRun>,
+    /// What the stack costs until its lifetime ends; `null` where it has none.
+    pub lifetime: Option<LifetimeCost>,
     /// The same stack elsewhere; `null` unless asked for.
     pub regions: Option<RegionComparison>,
     /// Each pool of other sizes; `null` unless asked for.
@@ -284,6 +286,36 @@ pub struct StackOption {
     /// What the stack costs so, disks and network included; `None` where no pool has a price that
     /// way.
     pub total: Option<Amount>,
+}
+
+/// What a stack costs from the moment of the preview until its lifetime ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LifetimeCost {
+    /// When the lifetime began, or begins.
+    pub starts: Timestamp,
+    /// When it ends.
+    pub expires: Timestamp,
+    /// Whether it had ended already.
+    pub over: bool,
+    /// What is left of it in seconds.
+    pub seconds: u64,
+    /// What the stack costs for that long, as it is bought.
+    pub micros: Micros,
+    /// Whether every price is known; if not, it is "at least".
+    pub complete: bool,
+    /// What it costs with every pool bought in one of the ways that bind for no longer.
+    pub options: Vec<LifetimeOption>,
+}
+
+/// What a stack costs until its lifetime ends with every pool bought in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LifetimeOption {
+    /// Which.
+    pub option: PurchaseOption,
+    /// The amount; `null` where no pool has a price that way.
+    pub micros: Option<Micros>,
+    /// Whether every price is known; if not, it is "at least".
+    pub complete: bool,
 }
 
 /// What one run of the stack costs.

@@ -21,6 +21,8 @@ mod report;
 
 mod run;
 
+mod lifetime;
+
 mod elsewhere;
 
 pub use self::{

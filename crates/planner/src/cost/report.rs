@@ -16,7 +16,7 @@ use rust_decimal::{Decimal, RoundingStrategy};
 
 use super::{
     bill::{self, Item, State},
-    compare,
+    compare, lifetime,
     quote::{self, Meter, Prices, Quote, Unit},
     run,
 };
@@ -69,6 +69,7 @@ pub fn report(input: ReportInput<'_>) -> CostReport {
         changes: compare::changes(before, lines),
         options: stack_options(plan, &pools, shared),
         run: run::of_stack(plan, &pools, prices),
+        lifetime: lifetime::of_stack(input),
         pools,
         shared,
         regions: None,
@@ -114,18 +115,7 @@ pub(super) fn pool_cost(
         Amount::of(&compare::lines(&bills, prices))
     };
     let run = run::of_pool(input, name, pool, chosen);
-    let nodes = Nodes {
-        size: &chosen.size,
-        count: chosen.count,
-        system: system(plan, name, prices.catalog),
-        location: &plan.scope.location,
-        seconds: run.map(|run| run.seconds),
-        bought: match pool.priority {
-            Priority::Regular => PurchaseOption::OnDemand,
-            Priority::Spot(_) => PurchaseOption::Spot,
-        },
-    };
-    let options = options(nodes, prices);
+    let options = ways(input, name, pool, chosen, run.map(|run| run.seconds));
     let is_spot = matches!(pool.priority, Priority::Spot(_));
     PoolCost {
         size: chosen.size.clone(),
@@ -148,6 +138,29 @@ pub(super) fn pool_cost(
         },
         run,
     }
+}
+
+/// Every way to pay for the nodes of a pool, and what a run of so many seconds costs by it.
+pub(super) fn ways(
+    input: ReportInput<'_>,
+    name: &str,
+    pool: &Pool,
+    chosen: &PoolPlan,
+    seconds: Option<u64>,
+) -> Vec<PoolOption> {
+    let ReportInput { plan, prices, .. } = input;
+    let nodes = Nodes {
+        size: &chosen.size,
+        count: chosen.count,
+        system: system(plan, name, prices.catalog),
+        location: &plan.scope.location,
+        seconds,
+        bought: match pool.priority {
+            Priority::Regular => PurchaseOption::OnDemand,
+            Priority::Spot(_) => PurchaseOption::Spot,
+        },
+    };
+    options(nodes, prices)
 }
 
 fn system(plan: &Plan, name: &str, catalog: &Catalog) -> ImageOs {

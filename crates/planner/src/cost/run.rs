@@ -74,7 +74,8 @@ fn cost<'a>(
     sum(&bill::price(&bills, None, prices), seconds)
 }
 
-fn sum(priced: &[Priced], seconds: u64) -> (Micros, bool) {
+/// What lines cost for some time, and whether all of it is known.
+pub(super) fn sum(priced: &[Priced], seconds: u64) -> (Micros, bool) {
     priced
         .iter()
         .fold((Micros::default(), true), |(sum, complete), priced| {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::units::{HOURS_PER_MONTH, Micros};
+use model::units::Micros;
 
 use super::html::escaped;
 
@@ -65,15 +65,17 @@ pub(super) fn bars(title: &str, bars: &[Bar]) -> String {
 /// A way to pay: by the hour used, or for the whole month whether used or not.
 pub(super) struct Course {
     pub(super) label: String,
-    pub(super) monthly: Micros,
+    /// At the right end.
+    pub(super) end: Micros,
     pub(super) is_flat: bool,
 }
 
-/// What a month costs by the hours of it that are used.
-pub(super) fn courses(title: &str, courses: &[Course]) -> String {
+/// What something costs by the time that it takes; the marks stand at the left end, in the middle
+/// and at the right end.
+pub(super) fn courses(title: &str, marks: &[String; 3], courses: &[Course]) -> String {
     let most = courses
         .iter()
-        .map(|course| course.monthly.0)
+        .map(|course| course.end.0)
         .max()
         .unwrap_or_default();
     let rows = i64::try_from(courses.len()).unwrap_or_default();
@@ -89,21 +91,18 @@ pub(super) fn courses(title: &str, courses: &[Course]) -> String {
         escaped(&Micros(most).to_string()),
         PLOT_LEFT - 6,
     );
-    for (hours, text) in [
-        (0_i64, "0 h"),
-        (365, "365 h"),
-        (i64::from(HOURS_PER_MONTH), "730 h of use in a month"),
-    ] {
-        let x = PLOT_LEFT + scaled(hours, HOURS_PER_MONTH.into(), right - PLOT_LEFT);
-        let anchor = if hours == 0 { "start" } else { "end" };
+    for (text, half) in marks.iter().zip(0_i64..) {
+        let x = PLOT_LEFT + scaled(half, 2, right - PLOT_LEFT);
+        let anchor = if half == 0 { "start" } else { "end" };
         let _ = write!(
             svg,
-            "<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{text}</text>",
-            bottom + 18
+            "<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
+            bottom + 18,
+            escaped(text),
         );
     }
     for (course, row) in courses.iter().zip(0_i64..) {
-        let end = bottom - scaled(course.monthly.0, most, bottom - 14);
+        let end = bottom - scaled(course.end.0, most, bottom - 14);
         let start = if course.is_flat { end } else { bottom };
         let color = color(row);
         let legend = PLOT_HEIGHT + row * LEGEND_ROW + 6;

@@ -1,10 +1,11 @@
-//! A cost preview as CSV: one row for each line, way to pay, state, run, region and size.
+//! A cost preview as CSV: one row for each line, way to pay, state, run,
+//! lifetime, region and size.
 //!
 //! Amounts are exact decimals without groups of digits. What is not known is an empty cell, and
 //! `bound` says `at least` where an amount lacks something.
 
 use model::{
-    cost::{Amount, CostReport, PoolCost, PoolRun},
+    cost::{Amount, CostReport, LifetimeCost, PoolCost, PoolRun},
     plan::CostLine,
     units::Micros,
 };
@@ -80,6 +81,9 @@ pub fn table(report: &CostReport) -> String {
         };
         sheet.row(row.by(option.option.name()));
     }
+    if let Some(lifetime) = &report.lifetime {
+        of_lifetime(&mut sheet, lifetime);
+    }
     if let Some(run) = &report.run {
         sheet.row(Row {
             run: decimal(run.micros),
@@ -131,6 +135,26 @@ fn of_line(line: &CostLine) -> Row {
         source: line.source.clone().unwrap_or_default(),
         flags: line.flags.join(" "),
         ..Row::new("line", &line.address, &line.item)
+    }
+}
+
+fn of_lifetime(sheet: &mut Sheet, lifetime: &LifetimeCost) {
+    let row = || Row::new("lifetime", "", &format!("{} s", lifetime.seconds));
+    sheet.row(Row {
+        run: decimal(lifetime.micros),
+        bound: bound(lifetime.complete),
+        ..row()
+    });
+    for option in &lifetime.options {
+        let row = Row {
+            run: option.micros.map(decimal).unwrap_or_default(),
+            bound: match option.micros {
+                Some(_) => bound(option.complete),
+                None => "unknown".to_owned(),
+            },
+            ..row()
+        };
+        sheet.row(row.by(option.option.name()));
     }
 }
 

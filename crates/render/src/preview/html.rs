@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use model::{
-    cost::{Amount, CostReport, PoolCost, StackOption},
-    units::Micros,
+    cost::{Amount, CostReport, LifetimeCost, PoolCost, StackOption},
+    units::{HOURS_PER_MONTH, Micros, Span},
 };
 
 use super::{
@@ -33,6 +33,10 @@ pub fn page(report: &CostReport) -> String {
     page.push_str(&by_option(report));
     heading(&mut page, "Over time: a month by its hours of use");
     page.push_str(&over_time(report));
+    if let Some(lifetime) = report.lifetime.as_ref().filter(|lifetime| !lifetime.over) {
+        heading(&mut page, "Over time: until the lifetime ends");
+        page.push_str(&until_the_end(lifetime));
+    }
     heading(&mut page, "Lines");
     page.push_str(&lines(report));
     if !report.changes.is_empty() && !report.before.is_empty() {
@@ -148,6 +152,13 @@ fn totals(report: &CostReport) -> String {
             number(""),
         ]);
     }
+    if let Some(lifetime) = &report.lifetime {
+        rows.push(vec![
+            plain(of::time_left(lifetime)),
+            number(of::at_least(lifetime.micros, lifetime.complete)),
+            number(""),
+        ]);
+    }
     let header = [plain(&cost.currency), number("Hourly"), number("Monthly")];
     table(&header, rows.into_iter())
 }
@@ -195,11 +206,43 @@ fn over_time(report: &CostReport) -> String {
             .fold(Micros::default(), Micros::saturating_add);
         all.push(Course {
             label: format!("{}: {monthly} for all 730 hours", option.option.words()),
-            monthly,
+            end: monthly,
             is_flat: option.option.is_commitment(),
         });
     }
-    courses("What the nodes cost in a month, by hours of use", &all)
+    let half = HOURS_PER_MONTH / 2;
+    let marks = [
+        "0 h".to_owned(),
+        format!("{half} h"),
+        format!("{HOURS_PER_MONTH} h of use in a month"),
+    ];
+    courses(
+        "What the nodes cost in a month, by hours of use",
+        &marks,
+        &all,
+    )
+}
+
+/// The whole stack: all of it ends with the lifetime.
+fn until_the_end(lifetime: &LifetimeCost) -> String {
+    let title = "What the stack costs until its lifetime ends";
+    let course = |name: &str, micros: Micros, complete: bool| Course {
+        label: format!("{name}: {}", of::at_least(micros, complete)),
+        end: micros,
+        is_flat: false,
+    };
+    let mut all = vec![course(
+        "as it is bought",
+        lifetime.micros,
+        lifetime.complete,
+    )];
+    all.extend(lifetime.options.iter().filter_map(|option| {
+        let name = option.option.words();
+        Some(course(name, option.micros?, option.complete))
+    }));
+    let half = words::span(Span::from_seconds(lifetime.seconds / 2));
+    let marks = ["now".to_owned(), half, lifetime.expires.to_string()];
+    courses(title, &marks, &all)
 }
 
 fn lines(report: &CostReport) -> String {

@@ -125,6 +125,10 @@ fn summary(report: &CostReport) -> String {
             [of::at_least(run.micros, run.complete), String::new()],
         ));
     }
+    if let Some(lifetime) = &report.lifetime {
+        let amount = of::at_least(lifetime.micros, lifetime.complete);
+        rows.push(row(&of::time_left(lifetime), [amount, String::new()]));
+    }
     let header = [cost.currency.as_str(), "Hourly", "Monthly"];
     raw_table(&header, rows.into_iter())
 }

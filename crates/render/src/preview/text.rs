@@ -60,6 +60,12 @@ pub fn text(report: &CostReport, shown: Shown, style: Style) -> String {
         let sentence = format!("{amount} in all, the longest takes {length}{without}");
         paper.hanging(&Line::of("  "), &Line::of(sentence));
     }
+    if let Some(lifetime) = &report.lifetime {
+        paper.heading("Lifetime");
+        let amount = of::at_least(lifetime.micros, lifetime.complete);
+        let sentence = format!("{amount} in all, {}", of::time_left(lifetime));
+        paper.hanging(&Line::of("  "), &Line::of(sentence));
+    }
     if let Some(regions) = &report.regions {
         compared_regions(&mut paper, regions, style);
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use model::{
-    cost::{Amount, CostReport, PoolCost, PoolOption, PoolRun, RunBasis, StackOption},
+    cost::{
+        Amount, CostReport, LifetimeCost, PoolCost, PoolOption, PoolRun, RunBasis, StackOption,
+    },
     live::Mode,
     plan::CostKind,
     units::{HOURS_PER_MONTH, Micros, Span},
@@ -55,6 +57,16 @@ pub(super) fn nodes(pool: &PoolCost) -> String {
         None => String::new(),
     };
     format!("{} × {}{gpus}", words::count(pool.count), pool.size)
+}
+
+/// How long a lifetime has left.
+pub(super) fn time_left(lifetime: &LifetimeCost) -> String {
+    if lifetime.over {
+        format!("its lifetime is over since {}", lifetime.expires)
+    } else {
+        let left = words::span(Span::from_seconds(lifetime.seconds));
+        format!("{left} until its lifetime ends at {}", lifetime.expires)
+    }
 }
 
 /// How long a run is, and why.

@@ -325,10 +325,10 @@ fn amounts_are_the_same_in_every_format() {
     let lifetime = report.lifetime.as_ref().expect("the spec has one");
     let until = lifetime.micros.to_string();
     assert_eq!((lifetime.seconds, lifetime.complete), (72 * 3_600, true));
-    let ends = format!("{until} in all, 3d00h until its lifetime ends at ");
+    let ends = format!("Lifetime: {until} in all, 3d00h until its lifetime ends at ");
     assert!(text.contains(&ends), "{text}");
     let comment = preview::markdown::comment(&report);
-    assert!(comment.contains(&format!("| {until} |")), "{comment}");
+    assert!(comment.contains(&ends), "{comment}");
     assert!(page.contains(&format!("as it is bought: {until}<")));
     let csv = preview::csv::table(&report);
     let row = csv.lines().find(|row| row.starts_with("lifetime,"));

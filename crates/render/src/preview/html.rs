@@ -136,7 +136,7 @@ fn totals(report: &CostReport) -> String {
     } else {
         "Difference, as far as known"
     };
-    let mut rows = vec![
+    let rows = [
         of_amount("Before", amount(cost.before, before)),
         of_amount("After", amount(cost.after, cost.complete)),
         vec![
@@ -145,22 +145,12 @@ fn totals(report: &CostReport) -> String {
             number(words::difference(cost.delta.monthly_micros)),
         ],
     ];
-    if let Some(run) = &report.run {
-        rows.push(vec![
-            plain("One run"),
-            number(of::at_least(run.micros, run.complete)),
-            number(""),
-        ]);
-    }
-    if let Some(lifetime) = &report.lifetime {
-        rows.push(vec![
-            plain(of::time_left(lifetime)),
-            number(of::at_least(lifetime.micros, lifetime.complete)),
-            number(""),
-        ]);
-    }
     let header = [plain(&cost.currency), number("Hourly"), number("Monthly")];
-    table(&header, rows.into_iter())
+    let mut text = table(&header, rows.into_iter());
+    for sentence in of::spans(report) {
+        let _ = writeln!(text, "<p>{}</p>", escaped(&sentence));
+    }
+    text
 }
 
 fn by_pool(report: &CostReport) -> String {

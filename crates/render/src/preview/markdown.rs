@@ -107,7 +107,7 @@ fn summary(report: &CostReport) -> String {
         words::difference(cost.delta.monthly_micros),
     );
     let row = |name: &str, [hourly, monthly]: [String; 2]| vec![name.to_owned(), hourly, monthly];
-    let mut rows = vec![
+    let rows = [
         row("Before", before),
         row("After", after.map(|amount| format!("**{amount}**"))),
         row(
@@ -119,18 +119,12 @@ fn summary(report: &CostReport) -> String {
             difference,
         ),
     ];
-    if let Some(run) = &report.run {
-        rows.push(row(
-            "One run",
-            [of::at_least(run.micros, run.complete), String::new()],
-        ));
-    }
-    if let Some(lifetime) = &report.lifetime {
-        let amount = of::at_least(lifetime.micros, lifetime.complete);
-        rows.push(row(&of::time_left(lifetime), [amount, String::new()]));
-    }
     let header = [cost.currency.as_str(), "Hourly", "Monthly"];
-    raw_table(&header, rows.into_iter())
+    let mut text = raw_table(&header, rows.into_iter());
+    for sentence in of::spans(report) {
+        let _ = write!(text, "\n{}\n", escaped(&sentence));
+    }
+    text
 }
 
 fn lines(report: &CostReport) -> String {

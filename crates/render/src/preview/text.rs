@@ -2,7 +2,7 @@
 
 use model::{
     cost::{Amount, CostChange, CostReport, PoolCost, RegionComparison, SizeCost},
-    units::{Micros, Span},
+    units::Micros,
 };
 
 use super::words as of;
@@ -45,26 +45,9 @@ pub fn text(report: &CostReport, shown: Shown, style: Style) -> String {
     if report.pools.len() > 1 {
         whole_stack(&mut paper, report, style);
     }
-    if let Some(run) = &report.run {
-        let length = words::span(Span::from_seconds(run.seconds));
-        let amount = of::at_least(run.micros, run.complete);
-        let without = if run.without.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "; nothing says how long a run of {} is",
-                words::listed(&run.without, 8)
-            )
-        };
-        paper.heading("One run");
-        let sentence = format!("{amount} in all, the longest takes {length}{without}");
-        paper.hanging(&Line::of("  "), &Line::of(sentence));
-    }
-    if let Some(lifetime) = &report.lifetime {
-        paper.heading("Lifetime");
-        let amount = of::at_least(lifetime.micros, lifetime.complete);
-        let sentence = format!("{amount} in all, {}", of::time_left(lifetime));
-        paper.hanging(&Line::of("  "), &Line::of(sentence));
+    for sentence in of::spans(report) {
+        paper.blank();
+        paper.paragraph(0, Ink::Plain, &sentence);
     }
     if let Some(regions) = &report.regions {
         compared_regions(&mut paper, regions, style);

@@ -60,13 +60,41 @@ pub(super) fn nodes(pool: &PoolCost) -> String {
 }
 
 /// How long a lifetime has left.
-pub(super) fn time_left(lifetime: &LifetimeCost) -> String {
+fn time_left(lifetime: &LifetimeCost) -> String {
     if lifetime.over {
         format!("its lifetime is over since {}", lifetime.expires)
     } else {
         let left = words::span(Span::from_seconds(lifetime.seconds));
         format!("{left} until its lifetime ends at {}", lifetime.expires)
     }
+}
+
+/// What the stack costs for spans of time that are no hour and no month: a run, a lifetime.
+pub(super) fn spans(report: &CostReport) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some(run) = &report.run {
+        let length = words::span(Span::from_seconds(run.seconds));
+        let without = if run.without.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "; nothing says how long a run of {} is",
+                words::listed(&run.without, 8)
+            )
+        };
+        let amount = at_least(run.micros, run.complete);
+        all.push(format!(
+            "One run: {amount} in all, the longest takes {length}{without}"
+        ));
+    }
+    if let Some(lifetime) = &report.lifetime {
+        let amount = at_least(lifetime.micros, lifetime.complete);
+        all.push(format!(
+            "Lifetime: {amount} in all, {}",
+            time_left(lifetime)
+        ));
+    }
+    all
 }
 
 /// How long a run is, and why.

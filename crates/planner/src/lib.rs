@@ -16,6 +16,8 @@ mod lifetime;
 
 mod location;
 
+mod memo;
+
 mod order;
 
 mod preflight;
@@ -30,6 +32,7 @@ mod plan;
 
 pub use self::{
     lifetime::outlived,
+    memo::memos,
     plan::{Input, Options, Planned, plan},
     preflight::{QuotaReport, report as quota},
     staleness::staleness,

@@ -98,7 +98,8 @@ fn pool_items<'a>(plan: &'a Plan, name: &'a str) -> impl Iterator<Item = Item<'a
     items(&plan.steps).filter(move |item| item.address.pool_name() == Some(name))
 }
 
-pub(super) fn pool_cost(
+/// What a pool costs, with every way to pay.
+pub(crate) fn pool_cost(
     input: ReportInput<'_>,
     name: &str,
     pool: &Pool,

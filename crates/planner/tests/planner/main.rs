@@ -22,6 +22,8 @@ mod states;
 
 mod lifetimes;
 
+mod memos;
+
 mod properties;
 
 mod oracle;

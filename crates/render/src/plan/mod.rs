@@ -3,6 +3,8 @@
 
 mod header;
 
+mod memo;
+
 pub(crate) mod pools;
 
 mod changes;

@@ -58,7 +58,8 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
         return Err(stop.help("add `lifetime: 72h` to the spec, or leave `--renew` out"));
     }
     let options = options(app, planning, spec, source, destroy)?;
-    let world = World::open(app, planning.offline, world::subscription(app, Some(spec))?)?;
+    let subscription = world::subscription(app, Some(spec))?;
+    let world = World::paced(app, planning.offline, subscription, planning.max_rps)?;
     let mut live = read(&world, &scope_of_spec(spec, options.now, destroy))?;
     if world.client().is_none() {
         live.subscription.clone_from(&spec.subscription);
@@ -98,6 +99,7 @@ fn options(
         destroy,
         reselect: planning.reselect,
         renew: planning.renew,
+        targets: planning.target.iter().cloned().collect(),
         permissions: Permissions {
             allow_stop: planning.allow_stop,
             replace: addresses(&planning.replace)?,

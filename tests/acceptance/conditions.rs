@@ -97,3 +97,30 @@ fn spot_machines_that_are_taken_back_are_made_again() {
     place.converge(&server, "made again");
     assert_eq!(server.fired(), 1);
 }
+
+#[test]
+fn no_second_has_more_requests_than_the_user_allows() {
+    const MOST: usize = 30;
+    let (place, server) = stage(&two_pools("slow"));
+    let pace = format!("--max-rps={MOST}");
+    for command in ["apply", "destroy"] {
+        server.forget();
+        place.sandbox(&[command, "--yes", &pace]).exits(0, command);
+        let mut times: Vec<time::OffsetDateTime> = server
+            .log()
+            .iter()
+            .filter_map(|record| {
+                let at = record["at"].as_str().expect("a time");
+                time::OffsetDateTime::parse(at, &time::format_description::well_known::Rfc3339).ok()
+            })
+            .collect();
+        times.sort();
+        assert!(times.len() > MOST, "{command}: {} requests", times.len());
+        for first in &times {
+            let within =
+                |at: &&time::OffsetDateTime| *at >= first && **at - *first < time::Duration::SECOND;
+            let number = times.iter().filter(within).count();
+            assert!(number <= MOST, "{command}: {number} requests in a second");
+        }
+    }
+}

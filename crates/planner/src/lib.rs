@@ -26,6 +26,8 @@ mod staleness;
 
 mod verify;
 
+mod target;
+
 mod plan;
 
 pub use self::{

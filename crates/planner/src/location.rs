@@ -13,6 +13,7 @@ use model::{
 use crate::{
     plan::Input,
     select::{self, Context, Findings, Selection, need::Need},
+    target,
 };
 
 /// Choices by pool.
@@ -58,6 +59,12 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
         }
         passed_over.push(located);
     }
+    // Other pools than those that the plan is about may wait for another spec.
+    if !input.options.targets.is_empty()
+        && let Some(at) = passed_over.iter().position(|located| suits(input, located))
+    {
+        return Some(passed_over.swap_remove(at));
+    }
     // Nothing fits anywhere: what is wrong in the preferred region helps most.
     let mut all = passed_over.into_iter();
     let mut located = all.next()?;
@@ -78,6 +85,14 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
         ));
     }
     Some(located)
+}
+
+fn suits(input: Input<'_>, located: &Located) -> bool {
+    let mut errors = located.findings.diagnostics.iter();
+    located.fits
+        && !errors.any(|finding| {
+            finding.severity == Severity::Error && target::concerns(input, finding.at.pool_name())
+        })
 }
 
 fn unknown_region(input: Input<'_>, location: &Region) -> Option<Located> {
@@ -161,7 +176,9 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
     }
     Located {
         location: location.clone(),
-        fits: refused.is_empty(),
+        fits: !refused
+            .keys()
+            .any(|name| target::concerns(input, Some(name))),
         selections,
         refused,
         findings,

@@ -12,6 +12,8 @@ mod changes;
 
 mod replacing;
 
+mod targets;
+
 mod spot;
 
 mod costs;

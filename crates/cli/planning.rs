@@ -259,10 +259,22 @@ fn seal(
 /// # Errors
 /// The world could not be read.
 pub(crate) fn verify(plan: &Plan, world: &World) -> Result<Diagnostics, Stop> {
-    let live = read(world, &scope_of_plan(plan, now()))?;
-    let differs: Vec<String> = planner::unreached(plan, &live, Catalog::embedded())
+    let Some(client) = world.client() else {
+        return Err(is_offline());
+    };
+    let scope = scope_of_plan(plan, now());
+    let unreached = |live: &Live| planner::unreached(plan, live, Catalog::embedded());
+    // What is certainly wrong is told at once; what may only be old news is read again.
+    let is_behind = |live: &Live| {
+        let unreached = unreached(live);
+        !unreached.is_empty() && unreached.iter().all(|resource| resource.may_be_behind)
+    };
+    let live = world
+        .read(azure::read_settled(client, &scope, is_behind))?
+        .map_err(|error| errors::read(&error))?;
+    let differs: Vec<String> = unreached(&live)
         .iter()
-        .map(ToString::to_string)
+        .map(|resource| resource.address.to_string())
         .collect();
     if differs.is_empty() {
         return Ok(Diagnostics::default());

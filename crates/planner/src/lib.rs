@@ -35,5 +35,5 @@ pub use self::{
     plan::{Input, Options, Planned, plan},
     preflight::{QuotaReport, report as quota},
     staleness::staleness,
-    verify::unreached,
+    verify::{Unreached, unreached},
 };

@@ -51,13 +51,11 @@ pub(crate) fn check(input: Input<'_>, index: &Index<'_>) -> Diagnostics {
 fn unknown(target: &str, known: &BTreeSet<&str>) -> Diagnostic {
     let message = format!("`--target` names `{target}`, and there is no such pool");
     let finding = Diagnostic::new(Code::TargetUnknown, At::Nowhere, message);
-    match suggest::nearest(target, known.iter().copied()) {
-        Some(near) => finding.with_help(format!("did you mean `{near}`?")),
-        None => {
-            let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-            finding.with_help(format!("there are {}", names.join(", ")))
-        }
+    if let Some(near) = suggest::nearest(target, known.iter().copied()) {
+        return finding.with_help(format!("did you mean `{near}`?"));
     }
+    let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
+    finding.with_help(format!("there are {}", names.join(", ")))
 }
 
 /// The steps of the targets, and those that they need; all where there are no targets.

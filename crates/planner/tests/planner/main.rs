@@ -14,6 +14,8 @@ mod replacing;
 
 mod targets;
 
+mod verifying;
+
 mod spot;
 
 mod costs;

@@ -16,6 +16,8 @@ pub mod image;
 
 pub mod sticky;
 
+mod zones;
+
 mod spot_price;
 
 mod deadline;
@@ -48,8 +50,10 @@ pub struct Selection {
     pub count: u32,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,
-    /// Zones that new nodes take in turn; empty for none.
+    /// Zones of the nodes, in the order in which nodes take them; empty for none.
     pub zones: Vec<String>,
+    /// The zone of every node, by index; the indices are the pool's nodes.
+    pub places: BTreeMap<u32, Option<String>>,
     /// What new nodes get.
     pub new_node: NodeChoice,
     /// What live nodes keep, by index.
@@ -95,10 +99,7 @@ impl Selection {
         if let Some(kept) = self.kept.get(&index) {
             return kept.clone();
         }
-        let at = usize::try_from(index)
-            .unwrap_or(0)
-            .checked_rem(self.zones.len());
-        let zone = at.and_then(|at| self.zones.get(at).cloned());
+        let zone = self.places.get(&index).cloned().flatten();
         NodeChoice {
             zone,
             ..self.new_node.clone()

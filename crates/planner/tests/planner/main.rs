@@ -6,6 +6,8 @@ mod cells;
 
 mod sticky;
 
+mod zones;
+
 mod explaining;
 
 mod changes;

@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{Rule, Strength};
-use crate::select::Trial;
+use crate::select::{Trial, zones::is_close};
 
 pub(super) const OFFERED: Rule = Rule {
     id: "offered",
@@ -107,6 +107,19 @@ pub(in crate::select) fn open_zones(trial: &Trial<'_>) -> Option<BTreeSet<String
     }
 }
 
+/// Zones that have the size and in which the subscription may not use it.
+pub(in crate::select) fn closed_zones(trial: &Trial<'_>) -> BTreeSet<String> {
+    match live(trial) {
+        Listed::As(fact) => fact
+            .zones
+            .intersection(&fact.restricted_zones)
+            .cloned()
+            .collect(),
+        Listed::Not | Listed::Unknown => BTreeSet::new(),
+    }
+}
+
+/// Nodes that share a fabric take one zone of those listed; others take all of them.
 fn not_in_zones(trial: &Trial<'_>) -> Option<String> {
     let Zones::Listed(wanted) = &trial.context.pool.zones else {
         return None;
@@ -120,15 +133,24 @@ fn not_in_zones(trial: &Trial<'_>) -> Option<String> {
         .map(u8::to_string)
         .filter(|zone| !open.contains(zone))
         .collect();
-    let left = if open.is_empty() {
-        "none".to_owned()
-    } else {
-        open.into_iter().collect::<Vec<_>>().join(", ")
-    };
-    (!missing.is_empty()).then(|| {
+    let one_is_enough = trial.size.rdma && is_close(trial);
+    if missing.is_empty() || one_is_enough && missing.len() < wanted.len() {
+        return None;
+    }
+    let missing = missing.join(" or ");
+    let region = trial.context.location;
+    Some(if !open.is_empty() {
+        let open: Vec<String> = open.into_iter().collect();
         format!(
-            "cannot be in zone {}; open zones: {left}",
-            missing.join(", ")
+            "cannot be in zone {missing}; open zones: {}",
+            open.join(", ")
+        )
+    } else if closed_zones(trial).is_empty() {
+        format!("cannot be in zone {missing}: it has no zones in {region}; `zones: none` would do")
+    } else {
+        format!(
+            "cannot be in zone {missing}: every zone of {region} is closed to the subscription; \
+             `zones: none` would do, which is regional"
         )
     })
 }

@@ -34,7 +34,7 @@ mod spot;
 
 mod quota;
 
-pub(super) use self::availability::open_zones;
+pub(super) use self::availability::{closed_zones, open_zones};
 
 use model::plan::CandidateReason;
 

@@ -33,7 +33,7 @@ fn cpu(count: u32) -> Spec {
     spec(named(Stage::Training, Workload::Small, CPU, count))
 }
 
-fn with_zones(mut spec: Spec, zones: Zones) -> Spec {
+fn with_zones(mut spec: Spec, zones: &Zones) -> Spec {
     for pool in spec.pools.values_mut() {
         pool.zones = zones.clone();
     }
@@ -92,7 +92,7 @@ fn why(plan: &Plan) -> String {
 
 #[test]
 fn five_nodes_are_two_two_and_one_and_stay_so() {
-    let spec = with_zones(cpu(5), Zones::Listed(vec![1, 2, 3]));
+    let spec = with_zones(cpu(5), &Zones::Listed(vec![1, 2, 3]));
     let plan = good_plan(&spec, &world(&[]));
     assert_eq!(in_order(&plan), ["1", "2", "3", "1", "2"]);
     assert_eq!(plan.pools["train"].zones, ["1", "2", "3"]);
@@ -179,16 +179,16 @@ fn the_open_zone_is_taken_and_zone_numbers_are_explained() {
 #[test]
 fn a_listed_zone_that_is_closed_is_refused_and_regional_is_offered() {
     let all_closed = world(&["1", "2", "3"]);
-    let listed = planned(&with_zones(cpu(1), Zones::Listed(vec![1])), &all_closed);
+    let listed = planned(&with_zones(cpu(1), &Zones::Listed(vec![1])), &all_closed);
     assert!(listed.plan.is_none());
     let message = "`Standard_E8as_v7` cannot be in zone 1: every zone of eastus is closed to the subscription; `zones: none` would do, which is regional";
     assert_eq!(errors(&listed), [message]);
-    for zones in [Zones::None, Zones::Auto] {
+    for zones in [&Zones::None, &Zones::Auto] {
         let plan = good_plan(&with_zones(cpu(1), zones), &all_closed);
         assert_eq!(in_order(&plan), [""], "regional");
     }
     let one_closed = world(&["1"]);
-    let listed = planned(&with_zones(cpu(1), Zones::Listed(vec![1, 2])), &one_closed);
+    let listed = planned(&with_zones(cpu(1), &Zones::Listed(vec![1, 2])), &one_closed);
     assert_eq!(
         errors(&listed),
         ["`Standard_E8as_v7` cannot be in zone 1; open zones: 2, 3"]
@@ -210,7 +210,7 @@ fn infiniband_nodes_are_in_one_zone_at_most() {
     assert_eq!(in_order(&plan), [""], "one placement group needs no zone");
     let plan = good_plan(&one, &world(&["1"]));
     assert_eq!(in_order(&plan), ["2"], "a zone is closed");
-    let listed = with_zones(one, Zones::Listed(vec![1, 3]));
+    let listed = with_zones(one, &Zones::Listed(vec![1, 3]));
     let plan = good_plan(&listed, &world(&["1"]));
     assert_eq!(in_order(&plan), ["3"], "one of those listed is enough");
     assert!(codes(&planned(&listed, &world(&["1", "3"])).diagnostics).contains(&"SIZE003"));
@@ -230,7 +230,7 @@ fn nodes_that_train_together_over_ethernet_share_a_zone_unless_the_spec_lists_se
     live.facts = world(&[]).facts;
     let four = spec(named(Stage::Training, Workload::Generative, ETHERNET, 4));
     assert_eq!(in_order(&good_plan(&four, &live)), ["2", "2", "2", "2"]);
-    let listed = with_zones(trains, Zones::Listed(vec![1, 2, 3]));
+    let listed = with_zones(trains, &Zones::Listed(vec![1, 2, 3]));
     assert_eq!(in_order(&good_plan(&listed, &world(&[]))), ["1", "2", "3"]);
     let serves = spec(named(Stage::Inference, Workload::Generative, ETHERNET, 3));
     assert_eq!(in_order(&good_plan(&serves, &world(&[]))), ["1", "2", "3"]);
@@ -238,7 +238,7 @@ fn nodes_that_train_together_over_ethernet_share_a_zone_unless_the_spec_lists_se
 
 #[test]
 fn a_pool_without_zones_stays_without() {
-    let regional = with_zones(cpu(2), Zones::None);
+    let regional = with_zones(cpu(2), &Zones::None);
     let live = applied(&good_plan(&regional, &world(&[])), &world(&[]));
     let plan = good_plan(&cpu(3), &live);
     assert_eq!(in_order(&plan), ["", "", ""]);

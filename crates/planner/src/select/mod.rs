@@ -18,6 +18,8 @@ pub mod sticky;
 
 mod zones;
 
+mod demand;
+
 mod spot_price;
 
 mod deadline;
@@ -34,11 +36,12 @@ use model::{
     live::{Live, Mode, Question},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
     resource::{ImageReference, Security},
-    spec::{DiskType, Pool, Priority, Spec},
+    spec::{Budget, DiskType, Pool, Priority, Spec},
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
 
+pub(crate) use self::demand::Demand;
 pub use self::pool::select;
 
 /// What was chosen for a pool, and why.
@@ -126,6 +129,10 @@ pub struct Context<'a> {
     pub location: &'a Region,
     /// The world the plan is for.
     pub mode: Mode,
+    /// The day of the plan, `YYYY-MM-DD`.
+    pub today: &'a str,
+    /// What the stack may cost by list prices; `None` where nothing is refused for money.
+    pub budget: Option<&'a Budget>,
     /// Whether live choices are made anew.
     pub reselect: bool,
 }

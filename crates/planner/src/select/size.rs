@@ -138,6 +138,16 @@ fn chosen(
         }
         let count = count(context, &live);
         let new_nodes = Present::of(nodes).lack(count, &live);
+        if listed && new_nodes > 0 {
+            let trial = Trial {
+                context,
+                role,
+                size: &live,
+                count: Some(count),
+                new_nodes,
+            };
+            check_growth(&trial, findings);
+        }
         let why = vec![format!(
             "live nodes have `{}`, which still satisfies the spec",
             live.name
@@ -354,6 +364,34 @@ fn unlisted(name: &SizeName) -> Size {
         source: "live".into(),
         as_of: "unknown".into(),
     }
+}
+
+/// A live size stays, and may be one of which Azure makes no more.
+fn check_growth(trial: &Trial<'_>, findings: &mut Findings) {
+    let (context, size) = (trial.context, trial.size);
+    let reasons: Vec<String> = rules::rejections(trial)
+        .into_iter()
+        .filter(|(rule, _)| rule.strength == Strength::Law && !rule.lasting)
+        .filter(|(rule, _)| rule.id != rules::IMAGE)
+        .map(|(_, reason)| reason.message)
+        .collect();
+    if reasons.is_empty() {
+        warn_of_retirement(context, size, findings);
+        return;
+    }
+    let what = match trial.new_nodes {
+        1 => "a new node".to_owned(),
+        several => format!("{several} new nodes"),
+    };
+    let message = format!(
+        "{what} cannot be made beside the live ones: `{}` {}",
+        size.name,
+        reasons.join("; ")
+    );
+    let finding = Diagnostic::new(Code::SizeRefused, at(context), message);
+    findings.diagnostics.push(finding.with_help(
+        "keep the number of nodes, or let `--reselect` choose a size anew for all of them",
+    ));
 }
 
 fn note_better(context: Context<'_>, live: &Size, best: Option<&Size>, findings: &mut Findings) {

@@ -290,7 +290,7 @@ fn usual(nodes: &Nodes<'_>) -> Option<String> {
 }
 
 /// Premium SSD v2 and Ultra disks exist in zones only.
-fn needs_zone(pool: &Pool) -> bool {
+pub(super) fn needs_zone(pool: &Pool) -> bool {
     let zonal = |kind: DiskType| matches!(kind, DiskType::PremiumV2 | DiskType::Ultra);
     pool.disks.data.iter().any(|disk| zonal(disk.disk_type))
 }

@@ -8,6 +8,8 @@ mod sticky;
 
 mod zones;
 
+mod choosing;
+
 mod explaining;
 
 mod changes;

@@ -32,7 +32,9 @@ mod availability;
 
 mod spot;
 
-mod quota;
+pub(super) mod quota;
+
+pub(super) mod budget;
 
 pub(super) use self::availability::{closed_zones, open_zones};
 
@@ -86,8 +88,13 @@ pub const ALL: &[Rule] = &[
     availability::RESTRICTED,
     availability::ZONES,
     availability::UNLISTED,
+    availability::DISKS,
     quota::RULE,
+    budget::RULE,
 ];
+
+/// The id of the rule that some image must run on a size.
+pub(super) const IMAGE: &str = image_fit::RULE.id;
 
 /// The code of the reason that a deadline is missed.
 pub(super) const MISSES_DEADLINE: &str = deadline::RULE.id;

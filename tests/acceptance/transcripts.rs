@@ -25,6 +25,7 @@ transcripts! {
     cost,
     credentials,
     doctor,
+    drift,
     estimate,
     exit_codes,
     explained,

@@ -28,6 +28,8 @@ mod staleness;
 
 mod verify;
 
+mod target;
+
 mod plan;
 
 pub use self::{
@@ -36,5 +38,5 @@ pub use self::{
     plan::{Input, Options, Planned, plan},
     preflight::{QuotaReport, report as quota},
     staleness::staleness,
-    verify::unreached,
+    verify::{Unreached, unreached},
 };

@@ -6,11 +6,19 @@ mod cells;
 
 mod sticky;
 
+mod zones;
+
+mod choosing;
+
 mod explaining;
 
 mod changes;
 
 mod replacing;
+
+mod targets;
+
+mod verifying;
 
 mod spot;
 

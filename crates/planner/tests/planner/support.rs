@@ -1,6 +1,6 @@
 //! Specs and live worlds for tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::Catalog,
@@ -106,6 +106,7 @@ pub(crate) fn options() -> Options {
         destroy: false,
         reselect: false,
         renew: false,
+        targets: BTreeSet::new(),
         permissions: Permissions::default(),
         limits: Limits::default(),
         price_book: None,

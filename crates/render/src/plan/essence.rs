@@ -202,7 +202,7 @@ fn calls(operations: &[Operation]) -> String {
 }
 
 /// Why, where the action alone does not say it.
-pub(super) fn reason(code: ReasonCode) -> Option<&'static str> {
+pub(crate) fn reason(code: ReasonCode) -> Option<&'static str> {
     match code {
         ReasonCode::Equal | ReasonCode::Absent | ReasonCode::Differs | ReasonCode::Destroy => None,
         ReasonCode::Expired => Some("the stack's lifetime is over"),

@@ -442,6 +442,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         cost: Cost::default(),
         run: Run::default(),
         lifetime: None,
+        targets: Vec::new(),
         diagnostics: Vec::new(),
     }
 }

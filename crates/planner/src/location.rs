@@ -7,10 +7,12 @@ use model::{
     live::Live,
     plan::PoolRefusal,
     resource::Properties,
+    spec::{Budget, OnExceed},
     units::Region,
 };
 
 use crate::{
+    cost,
     plan::Input,
     select::{self, Context, Findings, Selection, need::Need},
 };
@@ -28,6 +30,8 @@ pub(crate) struct Located {
     pub(crate) refused: BTreeMap<String, PoolRefusal>,
     /// Whether the stack can be planned there.
     pub(crate) fits: bool,
+    /// Quota counters that do not hold all pools together.
+    short: Vec<String>,
     /// What was found.
     pub(crate) findings: Findings,
 }
@@ -52,25 +56,25 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
     for location in asked {
         let mut located =
             unknown_region(input, location).unwrap_or_else(|| select_all(input, location));
-        if !located.findings.diagnostics.has_errors() {
+        if located.holds() {
             note_passed_over(passed_over, &mut located.findings);
             return Some(located);
         }
         passed_over.push(located);
     }
-    // Nothing fits anywhere: what is wrong in the preferred region helps most.
-    let mut all = passed_over.into_iter();
-    let mut located = all.next()?;
-    located.fits = false;
-    for other in all {
-        let reason = other
-            .findings
-            .diagnostics
-            .iter()
-            .find(|finding| finding.severity == Severity::Error);
-        let message = reason.map_or_else(String::new, |finding| {
-            format!("in {}: {}", other.location, finding.message)
-        });
+    // Nothing fits anywhere. A region that only lacks quota is nearest; else what is wrong in
+    // the preferred region helps most.
+    let lacks_quota = |located: &Located| !located.findings.diagnostics.has_errors();
+    let nearest = passed_over.iter().position(lacks_quota);
+    let index = nearest.unwrap_or(0);
+    if index >= passed_over.len() {
+        return None;
+    }
+    let mut located = passed_over.remove(index);
+    located.fits = nearest.is_some();
+    for other in passed_over {
+        let reason = other.reasons().next().map(|(_, reason)| reason);
+        let message = format!("in {}: {}", other.location, reason.unwrap_or_default());
         located.findings.diagnostics.push(Diagnostic::new(
             Code::LocationPassedOver,
             At::Value(SpecPath::of(&["location"])),
@@ -78,6 +82,23 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
         ));
     }
     Some(located)
+}
+
+impl Located {
+    /// Whether every pool finds a size, and quota for all its nodes as far as is known.
+    fn holds(&self) -> bool {
+        !self.findings.diagnostics.has_errors() && self.short.is_empty()
+    }
+
+    /// What speaks against the region, each with its place.
+    fn reasons(&self) -> impl Iterator<Item = (At, String)> {
+        let errors = self.findings.diagnostics.iter();
+        let errors = errors.filter(|finding| finding.severity == Severity::Error);
+        let errors = errors.map(|finding| (finding.at.clone(), finding.message.clone()));
+        let location = At::Value(SpecPath::of(&["location"]));
+        let short = self.short.iter().cloned();
+        errors.chain(short.map(move |short| (location.clone(), short)))
+    }
 }
 
 fn unknown_region(input: Input<'_>, location: &Region) -> Option<Located> {
@@ -104,23 +125,18 @@ fn unknown_region(input: Input<'_>, location: &Region) -> Option<Located> {
         selections: Selections::new(),
         refused: BTreeMap::new(),
         fits: false,
+        short: Vec::new(),
         findings,
     })
 }
 
 fn note_passed_over(passed_over: Vec<Located>, findings: &mut Findings) {
     for other in passed_over {
-        let why = &other.findings.diagnostics;
-        for finding in why
-            .iter()
-            .filter(|finding| finding.severity == Severity::Error)
-        {
-            let message = format!("{} is passed over: {}", other.location, finding.message);
-            findings.diagnostics.push(Diagnostic::new(
-                Code::LocationPassedOver,
-                finding.at.clone(),
-                message,
-            ));
+        for (at, reason) in other.reasons() {
+            let message = format!("{} is passed over: {reason}", other.location);
+            findings
+                .diagnostics
+                .push(Diagnostic::new(Code::LocationPassedOver, at, message));
         }
     }
 }
@@ -129,6 +145,10 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
     let mut findings = Findings::default();
     let mut selections = Selections::new();
     let mut refused = BTreeMap::new();
+    let now = input.options.now.to_string();
+    let today = now.split('T').next().unwrap_or_default();
+    let budget = strict_budget(input);
+    let mut demand = select::Demand::default();
     for (name, pool) in &input.spec.pools {
         let need = match Need::of(name, pool, input.catalog) {
             Ok(need) => need,
@@ -146,12 +166,15 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
             live: input.live,
             location,
             mode: input.options.mode,
+            today,
+            budget,
             reselect: input.options.reselect,
         };
         let (selection, found) = select::select(context);
         findings.extend(found);
         match selection {
             Ok(selection) => {
+                demand.add(context, &selection);
                 selections.insert(name.clone(), selection);
             }
             Err(refusal) => {
@@ -162,10 +185,21 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
     Located {
         location: location.clone(),
         fits: refused.is_empty(),
+        short: demand.short(input.live, location),
         selections,
         refused,
         findings,
     }
+}
+
+/// The budget, where more is an error and list prices are what counts: an agreement may have
+/// lower ones, by which the whole stack is checked once it is chosen.
+fn strict_budget(input: Input<'_>) -> Option<&Budget> {
+    let budget = input.spec.budget.as_ref()?;
+    let is_strict = budget.on_exceed == OnExceed::Error
+        && budget.currency == cost::CURRENCY
+        && input.options.price_book.is_none();
+    is_strict.then_some(budget)
 }
 
 /// Where the stack's network or nodes are.

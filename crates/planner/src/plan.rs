@@ -240,7 +240,8 @@ fn pool_plans(spec: &Spec, selections: &Selections) -> BTreeMap<String, PoolPlan
 }
 
 fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
-    let image = &chosen.node(0).image;
+    let first = chosen.places.keys().next().copied();
+    let image = &chosen.node(first.unwrap_or_default()).image;
     PoolPlan {
         size: chosen.size.clone(),
         count: chosen.count,

@@ -16,6 +16,10 @@ pub mod image;
 
 pub mod sticky;
 
+mod zones;
+
+mod demand;
+
 mod spot_price;
 
 mod deadline;
@@ -32,11 +36,12 @@ use model::{
     live::{Live, Mode, Question},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
     resource::{ImageReference, Security},
-    spec::{DiskType, Pool, Priority, Spec},
+    spec::{Budget, DiskType, Pool, Priority, Spec},
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
 
+pub(crate) use self::demand::Demand;
 pub use self::pool::select;
 
 /// What was chosen for a pool, and why.
@@ -48,8 +53,10 @@ pub struct Selection {
     pub count: u32,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,
-    /// Zones that new nodes take in turn; empty for none.
+    /// Zones of the nodes, in the order in which nodes take them; empty for none.
     pub zones: Vec<String>,
+    /// The zone of every node, by index; the indices are the pool's nodes.
+    pub places: BTreeMap<u32, Option<String>>,
     /// What new nodes get.
     pub new_node: NodeChoice,
     /// What live nodes keep, by index.
@@ -95,10 +102,7 @@ impl Selection {
         if let Some(kept) = self.kept.get(&index) {
             return kept.clone();
         }
-        let at = usize::try_from(index)
-            .unwrap_or(0)
-            .checked_rem(self.zones.len());
-        let zone = at.and_then(|at| self.zones.get(at).cloned());
+        let zone = self.places.get(&index).cloned().flatten();
         NodeChoice {
             zone,
             ..self.new_node.clone()
@@ -125,6 +129,10 @@ pub struct Context<'a> {
     pub location: &'a Region,
     /// The world the plan is for.
     pub mode: Mode,
+    /// The day of the plan, `YYYY-MM-DD`.
+    pub today: &'a str,
+    /// What the stack may cost by list prices; `None` where nothing is refused for money.
+    pub budget: Option<&'a Budget>,
     /// Whether live choices are made anew.
     pub reselect: bool,
 }

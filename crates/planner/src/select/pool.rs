@@ -1,6 +1,6 @@
 //! Chooses for one pool: size, count, image, zones, disks, security.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::{Lifecycle, Size, TrustedLaunch},
@@ -8,16 +8,15 @@ use model::{
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
     resource::{Security, VirtualMachine},
-    spec::{DiskType, Grouping, SecurityChoice, Zones},
+    spec::{DiskType, Grouping, SecurityChoice},
 };
 
 use super::{
     Context, Findings, NodeChoice, Selection, Trial, deadline,
     image::{self, Choice},
     role::{self, Role},
-    rules::open_zones,
     size::{self, Chosen},
-    spot_price, sticky,
+    spot_price, sticky, zones,
 };
 use crate::sizing::estimate::Sizing;
 
@@ -42,13 +41,14 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     spot_price::check(context, &chosen.size, chosen.new_nodes, &mut findings);
     check_grouping(context, chosen.count, &nodes, &mut findings);
     ask(context, &chosen, &mut findings);
-    let zones = zones(context, &chosen, &mut findings);
+    let indices = zones::indices(&nodes, chosen.count);
+    let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
     let new_node = NodeChoice {
         image: image::resolve(
             context,
             &chosen.size,
             &choice,
-            is_image_needed(&chosen, &choice, &nodes),
+            is_image_needed(&indices, &choice, &nodes),
             &mut findings,
         ),
         zone: None,
@@ -62,16 +62,10 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         security: security(context, &chosen.size, &mut findings),
     };
     check_disks(context, &chosen.size, &mut findings);
-    let sizing = sizing(context, &chosen);
-    say_assumption(context, sizing.as_ref(), &mut findings);
-    let throughput = sizing.as_ref().and_then(|sizing| sizing.throughput.clone());
-    deadline::check(
-        context,
-        (&chosen.size, chosen.count),
-        throughput.as_ref(),
-        &mut findings,
-    );
-    let kept = sticky::kept(context, &choice, &new_node, &zones, &nodes);
+    let sizing = sizing(context, &chosen, &mut findings);
+    let kept = sticky::kept(context, &choice, &new_node, &spread.places, &nodes);
+    let mut why = why(context, role, &chosen, &choice);
+    why.extend(spread.why);
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
@@ -79,12 +73,13 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         accelerated_networking: accelerated_networking(context, &chosen.size, &mut findings),
         memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),
         parallelism: sizing.as_ref().map(|sizing| sizing.parallelism.clone()),
-        throughput,
+        throughput: sizing.as_ref().and_then(|sizing| sizing.throughput.clone()),
         formulas: sizing.map(|sizing| sizing.formulas).unwrap_or_default(),
         rules: article_rows(context, role, &choice),
-        why: why(context, role, &chosen, &choice),
+        why,
         candidates: chosen.candidates,
-        zones,
+        zones: zones::used(&spread.places),
+        places: spread.places,
         new_node,
         kept,
     };
@@ -100,10 +95,10 @@ fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> Pool
 }
 
 /// Whether any node is made, or made again, from the image.
-fn is_image_needed(chosen: &Chosen, choice: &Choice, nodes: &Nodes<'_>) -> bool {
-    (0..chosen.count).any(|index| {
+fn is_image_needed(indices: &BTreeSet<u32>, choice: &Choice, nodes: &Nodes<'_>) -> bool {
+    indices.iter().any(|index| {
         nodes
-            .get(&index)
+            .get(index)
             .is_none_or(|(_, vm)| !choice.covers(&vm.image))
     })
 }
@@ -167,35 +162,6 @@ fn ask(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) {
         if !context.live.facts.has(&question) {
             findings.questions.insert(question);
         }
-    }
-}
-
-fn zones(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Vec<String> {
-    let zonal = context
-        .pool
-        .disks
-        .data
-        .iter()
-        .any(|disk| matches!(disk.disk_type, DiskType::PremiumV2 | DiskType::Ultra));
-    match &context.pool.zones {
-        Zones::Listed(zones) => zones.iter().map(u8::to_string).collect(),
-        Zones::Auto if zonal => {
-            let trial = chosen.trial(context);
-            let open: Vec<String> = open_zones(&trial).into_iter().flatten().collect();
-            if open.is_empty() && chosen.new_nodes > 0 {
-                let message = format!(
-                    "Premium SSD v2 and Ultra disks need a zone, and `{}` has none in {}",
-                    chosen.size.name, context.location
-                );
-                let help = "use `type: premium` for the data disks, or another location";
-                findings.diagnostics.push(
-                    Diagnostic::new(Code::ZoneNeeded, at(context, "disks"), message)
-                        .with_help(help),
-                );
-            }
-            open
-        }
-        Zones::None | Zones::Auto => Vec::new(),
     }
 }
 
@@ -299,10 +265,18 @@ fn security(context: Context<'_>, size: &Size, findings: &mut Findings) -> Secur
     }
 }
 
-/// What the model takes on the chosen nodes.
-fn sizing(context: Context<'_>, chosen: &Chosen) -> Option<Sizing> {
-    let need = context.need?;
-    need.sizing(&chosen.size, chosen.count, context.catalog)
+/// What the model takes on the chosen nodes, and whether they are fast enough.
+fn sizing(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Option<Sizing> {
+    let (size, count) = (&chosen.size, chosen.count);
+    let sizing = context
+        .need
+        .and_then(|need| need.sizing(size, count, context.catalog));
+    say_assumption(context, sizing.as_ref(), findings);
+    let throughput = sizing
+        .as_ref()
+        .and_then(|sizing| sizing.throughput.as_ref());
+    deadline::check(context, (size, count), throughput, findings);
+    sizing
 }
 
 /// Says where the length of a sequence is assumed.

@@ -3,15 +3,16 @@
 //! Keys are compared from left to right; the last one is the name, so that no order depends
 //! on the input's. A size without a price goes behind those of the same class with one.
 
-use model::catalog::SizeGpu;
+use model::catalog::{Lifecycle, SizeGpu};
 use rust_decimal::Decimal;
 
 use super::{Trial, role::Role};
 
-/// The place of a size: smaller is better.
+/// The place of a size: smaller is better. What retires goes behind its class.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     class: u32,
+    ends: bool,
     order: [i64; 2],
     other_vendor: bool,
     price: (bool, Decimal),
@@ -37,6 +38,7 @@ pub fn key(trial: &Trial<'_>) -> Key {
     };
     Key {
         class,
+        ends: matches!(trial.size.lifecycle, Lifecycle::EndOfLife { .. }),
         order,
         other_vendor: trial
             .size
@@ -53,8 +55,10 @@ fn training_class(trial: &Trial<'_>) -> u32 {
     let is_known = trial.context.need.is_some();
     match trial.size.series.as_str() {
         "NC" if is_known && nodes(trial) == 1 && trial.count.unwrap_or(1) == 1 => 0,
-        "ND" => 1,
-        _ => 2,
+        // A19: with RDMA and an interconnect between the GPUs.
+        "ND" if trial.size.rdma => 1,
+        "ND" => 2,
+        _ => 3,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The size of a pool: named by the spec, kept from live nodes, or the best of those that fit.
 
 use std::{
+    cell::RefCell,
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
 };
@@ -20,7 +21,7 @@ use super::{
     rank,
     role::Role,
     rules::{self, Strength},
-    spot_price, sticky,
+    spot_price, sticky, zones,
 };
 
 /// Rejected sizes named in the help of a refusal.
@@ -137,6 +138,16 @@ fn chosen(
         }
         let count = count(context, &live);
         let new_nodes = Present::of(nodes).lack(count, &live);
+        if listed && new_nodes > 0 {
+            let trial = Trial {
+                context,
+                role,
+                size: &live,
+                count: Some(count),
+                new_nodes,
+            };
+            check_growth(&trial, findings);
+        }
         let why = vec![format!(
             "live nodes have `{}`, which still satisfies the spec",
             live.name
@@ -258,23 +269,33 @@ fn count(context: Context<'_>, size: &Size) -> u32 {
     asked(context, size).unwrap_or(1)
 }
 
-/// The numbers of live nodes by size, in order.
-struct Present<'a>(BTreeMap<&'a SizeName, Vec<u32>>);
+/// The sizes of live nodes.
+struct Present<'a> {
+    nodes: &'a Nodes<'a>,
+    /// Indices by size, in order.
+    by_size: BTreeMap<&'a SizeName, Vec<u32>>,
+    /// The nodes that stay of a number; nearly every size asks for the same.
+    staying: RefCell<(u32, BTreeSet<u32>)>,
+}
 
 impl<'a> Present<'a> {
-    fn of(nodes: &Nodes<'a>) -> Self {
+    fn of(nodes: &'a Nodes<'a>) -> Self {
         let mut by_size: BTreeMap<&SizeName, Vec<u32>> = BTreeMap::new();
         for (index, (_, vm)) in nodes {
             by_size.entry(&vm.size).or_default().push(*index);
         }
-        Self(by_size)
+        Self {
+            nodes,
+            by_size,
+            staying: RefCell::default(),
+        }
     }
 
     /// The size that most nodes have, of several the one whose first node comes first: one node
     /// that somebody resized does not take the others along.
     fn usual(&self) -> Option<&'a SizeName> {
         let most = self
-            .0
+            .by_size
             .iter()
             .max_by_key(|(_, indices)| (indices.len(), Reverse(indices.first())));
         most.map(|(size, _)| *size)
@@ -282,11 +303,15 @@ impl<'a> Present<'a> {
 
     /// Nodes that need hardware of a size: those that do not exist, and those of another size.
     fn lack(&self, count: u32, size: &Size) -> u32 {
-        let present = self
-            .0
-            .get(&size.name)
-            .map_or(0, |indices| indices.partition_point(|index| *index < count));
-        count.saturating_sub(u32::try_from(present).unwrap_or(u32::MAX))
+        let Some(indices) = self.by_size.get(&size.name) else {
+            return count;
+        };
+        let mut staying = self.staying.borrow_mut();
+        if staying.0 != count {
+            *staying = (count, zones::staying(self.nodes, count));
+        }
+        let present = indices.iter().filter(|index| staying.1.contains(index));
+        count.saturating_sub(u32::try_from(present.count()).unwrap_or(u32::MAX))
     }
 }
 
@@ -339,6 +364,34 @@ fn unlisted(name: &SizeName) -> Size {
         source: "live".into(),
         as_of: "unknown".into(),
     }
+}
+
+/// A live size stays, and may be one of which Azure makes no more.
+fn check_growth(trial: &Trial<'_>, findings: &mut Findings) {
+    let (context, size) = (trial.context, trial.size);
+    let reasons: Vec<String> = rules::rejections(trial)
+        .into_iter()
+        .filter(|(rule, _)| rule.strength == Strength::Law && !rule.lasting)
+        .filter(|(rule, _)| rule.id != rules::IMAGE)
+        .map(|(_, reason)| reason.message)
+        .collect();
+    if reasons.is_empty() {
+        warn_of_retirement(context, size, findings);
+        return;
+    }
+    let what = match trial.new_nodes {
+        1 => "a new node".to_owned(),
+        several => format!("{several} new nodes"),
+    };
+    let message = format!(
+        "{what} cannot be made beside the live ones: `{}` {}",
+        size.name,
+        reasons.join("; ")
+    );
+    let finding = Diagnostic::new(Code::SizeRefused, at(context), message);
+    findings.diagnostics.push(finding.with_help(
+        "keep the number of nodes, or let `--reselect` choose a size anew for all of them",
+    ));
 }
 
 fn note_better(context: Context<'_>, live: &Size, best: Option<&Size>, findings: &mut Findings) {

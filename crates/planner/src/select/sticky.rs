@@ -6,10 +6,10 @@ use model::{
     catalog::Size,
     live::{Live, LiveResource, Owner, Provisioning},
     resource::VirtualMachine,
-    spec::{SecurityChoice, Zones},
+    spec::SecurityChoice,
 };
 
-use super::{Context, NodeChoice, Trial, image::Choice, rules};
+use super::{Context, NodeChoice, Trial, image::Choice, rules, zones::Places};
 
 /// The live nodes of a pool by index. A node that is being deleted does not count.
 pub fn nodes<'a>(
@@ -59,26 +59,18 @@ pub fn kept(
     context: Context<'_>,
     image: &Choice,
     new_node: &NodeChoice,
-    zones: &[String],
+    places: &Places,
     nodes: &BTreeMap<u32, (&LiveResource, &VirtualMachine)>,
 ) -> BTreeMap<u32, NodeChoice> {
     let keep = |index: u32, vm: &VirtualMachine| {
         let disks = &context.pool.disks;
-        let zone_asked = usize::try_from(index)
-            .unwrap_or(0)
-            .checked_rem(zones.len())
-            .and_then(|at| zones.get(at).cloned());
         NodeChoice {
             image: if image.covers(&vm.image) {
                 vm.image.clone()
             } else {
                 new_node.image.clone()
             },
-            zone: if context.pool.zones == Zones::Auto {
-                vm.zones.first().cloned()
-            } else {
-                zone_asked
-            },
+            zone: places.get(&index).cloned().flatten(),
             os_disk_gb: disks.os_size_gb.unwrap_or(vm.os_disk.size_gb),
             os_disk_type: disks.os_type.unwrap_or(vm.os_disk.disk_type),
             os_disk_name: Some(vm.os_disk.name.clone()),
@@ -91,6 +83,7 @@ pub fn kept(
     };
     nodes
         .iter()
+        .filter(|(index, _)| places.contains_key(index))
         .map(|(index, (_, vm))| (*index, keep(*index, vm)))
         .collect()
 }

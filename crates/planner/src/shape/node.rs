@@ -60,8 +60,10 @@ pub(super) fn pool(
         selection,
         tags: &tags,
     };
-    (0..selection.count)
-        .flat_map(|index| node.resources(index))
+    selection
+        .places
+        .keys()
+        .flat_map(|index| node.resources(*index))
         .collect()
 }
 

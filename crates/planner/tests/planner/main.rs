@@ -6,6 +6,10 @@ mod cells;
 
 mod sticky;
 
+mod zones;
+
+mod choosing;
+
 mod explaining;
 
 mod changes;

@@ -105,7 +105,7 @@ pub(crate) const POOL: Block = Block {
                 ("low", "write `spot`"), ("on_demand", "write `regular`"), ("on-demand", "write `regular`")]),
             default("regular"), NOW, "regular", "How capacity is bought.";
         "zones": Kind::words(words::ZONES).or_list(&ZONES), default("auto"), NOW, "[1, 2]",
-            "Availability zones, in turn; their numbers belong to the subscription.";
+            "Availability zones: nodes are spread evenly over those listed, InfiniBand nodes share one of them. Zone numbers belong to the subscription.";
         "orchestrator": Kind::words(words::ORCHESTRATOR).not(&[
                 ("slurm", "write `orchestrator: cyclecloud` and `scheduler: slurm`"),
                 ("kubernetes", "write `aks`"), ("none", "write `manual`")]),

@@ -270,8 +270,14 @@ pub(crate) const PRIORITY: &[Word] = &[
 ];
 /// Zones without a list.
 pub(crate) const ZONES: &[Word] = &[
-    word("auto", "the planner decides"),
-    word("none", "no zone is asked for"),
+    word(
+        "auto",
+        "nodes are spread evenly over the zones that are open to the subscription; those of one training job share a zone, and live ones stay where they are",
+    ),
+    word(
+        "none",
+        "no zone is asked for: Azure places the nodes in the region",
+    ),
 ];
 /// Where checkpoints go.
 pub(crate) const CHECKPOINT_TO: &[Word] = &[word("blob", "a container that the tool makes")];

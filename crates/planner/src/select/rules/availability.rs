@@ -12,7 +12,10 @@ use model::{
 };
 
 use super::{Rule, Strength};
-use crate::select::Trial;
+use crate::select::{
+    Trial,
+    zones::{is_close, needs_zone},
+};
 
 pub(super) const OFFERED: Rule = Rule {
     id: "offered",
@@ -33,6 +36,14 @@ pub(super) const ZONES: Rule = Rule {
     strength: Strength::Law,
     lasting: false,
     rejects: not_in_zones,
+};
+
+/// Disks that exist in zones only; for a named size another check says more.
+pub(super) const DISKS: Rule = Rule {
+    id: "zonal_disks",
+    strength: Strength::Choice,
+    lasting: false,
+    rejects: no_zone_for_disks,
 };
 
 /// Sizes that Azure lists and no page describes are offered only where the live list has them.
@@ -59,6 +70,14 @@ fn live<'a>(trial: &Trial<'a>) -> Listed<'a> {
         return Listed::Unknown;
     };
     facts.get(&trial.size.name).map_or(Listed::Not, Listed::As)
+}
+
+/// What live Azure says of a size that the region has.
+pub(super) fn live_fact<'a>(trial: &Trial<'a>) -> Option<&'a SizeFact> {
+    match live(trial) {
+        Listed::As(fact) => Some(fact),
+        Listed::Not | Listed::Unknown => None,
+    }
 }
 
 /// What the catalogue says of a size in the region.
@@ -107,6 +126,19 @@ pub(in crate::select) fn open_zones(trial: &Trial<'_>) -> Option<BTreeSet<String
     }
 }
 
+/// Zones that have the size and in which the subscription may not use it.
+pub(in crate::select) fn closed_zones(trial: &Trial<'_>) -> BTreeSet<String> {
+    match live(trial) {
+        Listed::As(fact) => fact
+            .zones
+            .intersection(&fact.restricted_zones)
+            .cloned()
+            .collect(),
+        Listed::Not | Listed::Unknown => BTreeSet::new(),
+    }
+}
+
+/// Nodes that share a fabric take one zone of those listed; others take all of them.
 fn not_in_zones(trial: &Trial<'_>) -> Option<String> {
     let Zones::Listed(wanted) = &trial.context.pool.zones else {
         return None;
@@ -120,15 +152,37 @@ fn not_in_zones(trial: &Trial<'_>) -> Option<String> {
         .map(u8::to_string)
         .filter(|zone| !open.contains(zone))
         .collect();
-    let left = if open.is_empty() {
-        "none".to_owned()
-    } else {
-        open.into_iter().collect::<Vec<_>>().join(", ")
-    };
-    (!missing.is_empty()).then(|| {
+    let one_is_enough = trial.size.rdma && is_close(trial);
+    if missing.is_empty() || one_is_enough && missing.len() < wanted.len() {
+        return None;
+    }
+    let missing = missing.join(" or ");
+    let region = trial.context.location;
+    Some(if !open.is_empty() {
+        let open: Vec<String> = open.into_iter().collect();
         format!(
-            "cannot be in zone {}; open zones: {left}",
-            missing.join(", ")
+            "cannot be in zone {missing}; open zones: {}",
+            open.join(", ")
+        )
+    } else if closed_zones(trial).is_empty() {
+        format!("cannot be in zone {missing}: it has no zones in {region}; `zones: none` would do")
+    } else {
+        format!(
+            "cannot be in zone {missing}: every zone of {region} is closed to the subscription; \
+             `zones: none` would do, which is regional"
+        )
+    })
+}
+
+fn no_zone_for_disks(trial: &Trial<'_>) -> Option<String> {
+    let pool = trial.context.pool;
+    if !trial.grows() || pool.zones != Zones::Auto || !needs_zone(pool) {
+        return None;
+    }
+    open_zones(trial)?.is_empty().then(|| {
+        format!(
+            "has no open zone in {}, and Premium SSD v2 and Ultra disks need one",
+            trial.context.location
         )
     })
 }

@@ -32,9 +32,11 @@ mod availability;
 
 mod spot;
 
-mod quota;
+pub(super) mod quota;
 
-pub(super) use self::availability::open_zones;
+pub(super) mod budget;
+
+pub(super) use self::availability::{closed_zones, open_zones};
 
 use model::plan::CandidateReason;
 
@@ -86,8 +88,13 @@ pub const ALL: &[Rule] = &[
     availability::RESTRICTED,
     availability::ZONES,
     availability::UNLISTED,
+    availability::DISKS,
     quota::RULE,
+    budget::RULE,
 ];
+
+/// The id of the rule that some image must run on a size.
+pub(super) const IMAGE: &str = image_fit::RULE.id;
 
 /// The code of the reason that a deadline is missed.
 pub(super) const MISSES_DEADLINE: &str = deadline::RULE.id;

@@ -1,9 +1,13 @@
-//! R13: the family's quota must hold the pool's new nodes; whether it holds those of all pools
-//! together is checked once the sizes are chosen.
+//! R13: the quota of the family and of the region must hold the pool's new nodes; whether it
+//! holds those of all pools together is checked once the sizes are chosen.
 
-use model::spec::Priority;
+use model::{
+    live::{Live, UsageFact},
+    spec::Priority,
+    units::Region,
+};
 
-use super::{Rule, Strength};
+use super::{Rule, Strength, availability::live_fact};
 use crate::select::Trial;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,30 +17,60 @@ pub(super) const RULE: Rule = Rule {
     rejects,
 };
 
+/// Azure's counter of all vCPUs of a region.
+const REGIONAL: &str = "cores";
+/// Azure's counter of spot vCPUs of a region, for all families together.
+const SPOT: &str = "lowPriorityCores";
+
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     if !trial.grows() {
         return None;
     }
-    let counters = trial
-        .context
-        .live
-        .facts
-        .compute_quota
-        .get(trial.context.location)?
-        .known()?;
-    let name = match trial.context.pool.priority {
-        Priority::Regular => trial.size.family.as_ref()?.key(),
-        Priority::Spot(_) => "lowprioritycores".to_owned(),
-    };
-    let counter = counters
-        .iter()
-        .find(|counter| counter.name.to_lowercase() == name)?;
     let needed = i64::from(trial.size.vcpus) * i64::from(trial.new_nodes);
+    counters(trial)
+        .into_iter()
+        .find_map(|name| shortage(trial, &name, needed))
+}
+
+/// The counters that nodes of a size count for. The family is the one that live Azure names
+/// for the size; the catalogue's stands in where nobody could ask.
+pub(in crate::select) fn counters(trial: &Trial<'_>) -> Vec<String> {
+    if let Priority::Spot(_) = trial.context.pool.priority {
+        return vec![SPOT.to_owned()];
+    }
+    let live = live_fact(trial).map(|fact| fact.family.clone());
+    let family = live.filter(|family| !family.is_empty()).or_else(|| {
+        let family = trial.size.family.as_ref()?;
+        let row = trial.context.catalog.quota_family(family);
+        Some(row.map_or(family, |row| &row.usage_name).to_string())
+    });
+    family.into_iter().chain([REGIONAL.to_owned()]).collect()
+}
+
+/// What live Azure says of a counter in the region.
+pub(in crate::select) fn counter<'a>(
+    live: &'a Live,
+    location: &Region,
+    name: &str,
+) -> Option<&'a UsageFact> {
+    let counters = live.facts.compute_quota.get(location)?.known()?;
+    counters
+        .iter()
+        .find(|counter| counter.name.eq_ignore_ascii_case(name))
+}
+
+fn shortage(trial: &Trial<'_>, name: &str, needed: i64) -> Option<String> {
+    let location = trial.context.location;
+    let counter = counter(trial.context.live, location, name)?;
     let free = counter.limit.saturating_sub(counter.used);
-    (needed > free).then(|| {
-        format!(
-            "{} has {free} of {} vCPUs free in {}, needed {needed}",
-            counter.name, counter.limit, trial.context.location
-        )
+    (needed > free).then(|| match counter.limit {
+        0 => format!(
+            "has quota 0 for `{}` in {location}, needed {needed} vCPUs",
+            counter.name
+        ),
+        limit => format!(
+            "has {free} of {limit} vCPUs of `{}` free in {location}, needed {needed}",
+            counter.name
+        ),
     })
 }

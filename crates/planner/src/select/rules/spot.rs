@@ -2,7 +2,7 @@
 
 use model::spec::Priority;
 
-use super::{Rule, Strength};
+use super::{Rule, Strength, availability::live_fact};
 use crate::select::Trial;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,6 +11,9 @@ pub(super) const RULE: Rule = Rule {
     lasting: false,
     rejects,
 };
+
+/// Azure's name for whether a size can be spot.
+const SPOT_CAPABILITY: &str = "LowPriorityCapable";
 
 /// Azure refuses a VM whose price is above its limit. A price that is not known rejects nothing.
 pub(super) const PRICE: Rule = Rule {
@@ -24,12 +27,18 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
     if !matches!(trial.context.pool.priority, Priority::Spot(_)) || !trial.grows() {
         return None;
     }
-    let offer = trial
-        .context
-        .catalog
-        .offers(trial.context.location)?
-        .get(&trial.size.name)?;
-    (!offer.spot).then(|| format!("cannot be spot in {}", trial.context.location))
+    (can_be_spot(trial) == Some(false))
+        .then(|| format!("cannot be spot in {}", trial.context.location))
+}
+
+/// What live Azure says, else the catalogue; `None` where neither knows.
+fn can_be_spot(trial: &Trial<'_>) -> Option<bool> {
+    let capable = live_fact(trial).and_then(|fact| fact.capabilities.get(SPOT_CAPABILITY));
+    if let Some(capable) = capable {
+        return Some(capable.eq_ignore_ascii_case("true"));
+    }
+    let offers = trial.context.catalog.offers(trial.context.location)?;
+    offers.get(&trial.size.name).map(|offer| offer.spot)
 }
 
 fn rejects_price(trial: &Trial<'_>) -> Option<String> {

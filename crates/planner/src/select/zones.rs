@@ -1,0 +1,306 @@
+//! Zones of a pool: which are open, how nodes are spread over them, and which nodes go first.
+//!
+//! Nodes of one training job talk to each other all the time, so they share one zone (R4);
+//! others are spread evenly. Live nodes stay where they are, and a new one goes where the
+//! fewest are, so that planning again changes nothing.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+
+use model::{
+    diag::{At, Code, Diagnostic, SpecPath},
+    live::Live,
+    resource::Properties,
+    spec::{DiskType, Pool, Zones},
+};
+
+use super::{
+    Context, Findings, Trial,
+    pool::Nodes,
+    role::Role,
+    rules::{closed_zones, open_zones},
+};
+
+/// Zone numbers mean something within one subscription only.
+const LABELS: &str = "zone numbers are the subscription's own: the same number in another subscription may be another datacentre";
+
+/// Where the nodes of a pool are, by index; `None` for no zone.
+pub(super) type Places = BTreeMap<u32, Option<String>>;
+
+/// Places of a pool's nodes, and what led to them.
+pub(super) struct Spread {
+    pub(super) places: Places,
+    pub(super) why: Vec<String>,
+}
+
+/// Indices of the nodes that a pool of this many has: all live ones where there are not too
+/// many, else without those at the end of the fullest zones; new ones fill the gaps.
+pub(super) fn indices(nodes: &Nodes<'_>, count: u32) -> BTreeSet<u32> {
+    let mut indices = staying(nodes, count);
+    let mut free = (0..=u32::MAX).filter(|index| !nodes.contains_key(index));
+    while u32::try_from(indices.len()).is_ok_and(|there_are| there_are < count) {
+        let Some(next) = free.next() else { break };
+        indices.insert(next);
+    }
+    indices
+}
+
+/// Live nodes that a pool of this many keeps.
+pub(super) fn staying(nodes: &Nodes<'_>, count: u32) -> BTreeSet<u32> {
+    let mut zones: BTreeMap<Option<&String>, BTreeSet<u32>> = BTreeMap::new();
+    for (index, (_, vm)) in nodes {
+        zones.entry(vm.zones.first()).or_default().insert(*index);
+    }
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    for _ in count..nodes.len() {
+        let fullest = zones
+            .values_mut()
+            .max_by_key(|indices| (indices.len(), indices.last().copied()));
+        fullest.and_then(BTreeSet::pop_last);
+    }
+    zones.into_values().flatten().collect()
+}
+
+/// Whether nodes exchange data all the time, so that one zone holds them all.
+pub(super) fn is_close(trial: &Trial<'_>) -> bool {
+    trial.role == Role::TrainingGpu
+        && (trial.size.rdma || trial.count.is_some_and(|count| count > 1))
+}
+
+/// Places every node of a pool.
+pub(super) fn spread(
+    trial: &Trial<'_>,
+    indices: &BTreeSet<u32>,
+    nodes: &Nodes<'_>,
+    findings: &mut Findings,
+) -> Spread {
+    let context = trial.context;
+    let allowed = allowed(trial, nodes, findings);
+    let stays = |zone: &Option<String>| match (&context.pool.zones, zone) {
+        (Zones::Auto, _) => true,
+        (Zones::None, zone) => zone.is_none(),
+        (Zones::Listed(listed), Some(zone)) => listed.iter().any(|one| one.to_string() == *zone),
+        (Zones::Listed(_), None) => false,
+    };
+    let mut places: Places = indices
+        .iter()
+        .filter_map(|index| {
+            let (_, vm) = nodes.get(index)?;
+            Some((*index, vm.zones.first().cloned()))
+        })
+        .filter(|(_, zone)| stays(zone))
+        .collect();
+    let disks = zones_of_disks(context.live, context.name);
+    for index in indices {
+        if places.contains_key(index) {
+            continue;
+        }
+        // A disk that is there already cannot follow the node into another zone.
+        let held = disks.get(index).cloned().filter(stays);
+        let zone = held.unwrap_or_else(|| emptiest(&places, &allowed.zones));
+        places.insert(*index, zone);
+    }
+    Spread {
+        places,
+        why: allowed.why,
+    }
+}
+
+/// Zones of nodes in the order of their indices, each once.
+pub(super) fn used(places: &Places) -> Vec<String> {
+    let mut used: Vec<String> = Vec::new();
+    for zone in places.values().flatten() {
+        if !used.contains(zone) {
+            used.push(zone.clone());
+        }
+    }
+    used
+}
+
+/// The zone with the fewest nodes, of several the first.
+fn emptiest(places: &Places, zones: &[String]) -> Option<String> {
+    let nodes_in = |zone: &String| {
+        let in_zone = places.values().filter(|place| place.as_ref() == Some(zone));
+        in_zone.count()
+    };
+    zones.iter().min_by_key(|zone| nodes_in(zone)).cloned()
+}
+
+/// Zones of live data disks by the index of their node.
+fn zones_of_disks(live: &Live, pool: &str) -> BTreeMap<u32, Option<String>> {
+    let ours = live.resources.iter().filter_map(|resource| {
+        let address = resource.address()?;
+        if address.pool_name() != Some(pool) {
+            return None;
+        }
+        let Properties::Disk(disk) = &resource.resource.as_ref()?.properties else {
+            return None;
+        };
+        Some((address.node_index()?, disk.zones.first().cloned()))
+    });
+    ours.collect()
+}
+
+/// Zones that new nodes may take, and why these.
+struct Allowed {
+    zones: Vec<String>,
+    why: Vec<String>,
+}
+
+impl Allowed {
+    fn none() -> Self {
+        Self {
+            zones: Vec::new(),
+            why: Vec::new(),
+        }
+    }
+}
+
+fn allowed(trial: &Trial<'_>, nodes: &Nodes<'_>, findings: &mut Findings) -> Allowed {
+    let pool = trial.context.pool;
+    match &pool.zones {
+        Zones::None => Allowed::none(),
+        Zones::Listed(listed) => {
+            let listed: Vec<String> = listed.iter().map(u8::to_string).collect();
+            if !is_close(trial) || !trial.size.rdma {
+                return Allowed {
+                    zones: listed,
+                    why: Vec::new(),
+                };
+            }
+            one_of(trial, listed, nodes)
+        }
+        Zones::Auto if !trial.grows() => Allowed::none(),
+        Zones::Auto => of_open(trial, nodes, findings),
+    }
+}
+
+/// One zone of those listed for nodes that share a fabric.
+fn one_of(trial: &Trial<'_>, listed: Vec<String>, nodes: &Nodes<'_>) -> Allowed {
+    let open = open_zones(trial).unwrap_or_else(|| listed.iter().cloned().collect());
+    let several = listed.len() > 1;
+    let usual = usual(nodes).filter(|zone| listed.contains(zone));
+    let first = usual.or_else(|| listed.into_iter().find(|zone| open.contains(zone)));
+    let why = match &first {
+        Some(zone) if several => vec![format!(
+            "zone {zone}: InfiniBand nodes share a fabric only within one zone"
+        )],
+        _ => Vec::new(),
+    };
+    Allowed {
+        zones: first.into_iter().collect(),
+        why,
+    }
+}
+
+fn of_open(trial: &Trial<'_>, nodes: &Nodes<'_>, findings: &mut Findings) -> Allowed {
+    let context = trial.context;
+    let zonal = needs_zone(context.pool);
+    let open: Vec<String> = open_zones(trial).into_iter().flatten().collect();
+    if open.is_empty() {
+        if zonal {
+            findings.diagnostics.push(no_zone_for_disks(context, trial));
+        }
+        return Allowed {
+            zones: Vec::new(),
+            why: without_zones(trial),
+        };
+    }
+    let is_regional = !nodes.is_empty() && nodes.values().all(|(_, vm)| vm.zones.is_empty());
+    if is_regional && !zonal {
+        let why = "no zones, like the nodes that are live".to_owned();
+        return Allowed {
+            zones: Vec::new(),
+            why: vec![why],
+        };
+    }
+    let closed = closed_zones(trial);
+    if is_close(trial) {
+        // Without a zone Azure looks for capacity in all of them, and one placement group keeps
+        // InfiniBand nodes together; where a zone is closed, a request without one can fail.
+        if trial.size.rdma && closed.is_empty() && usual(nodes).is_none() && !zonal {
+            return Allowed::none();
+        }
+        return share_one(trial, open, &closed, nodes);
+    }
+    let what = if open.len() > 1 { "zones" } else { "zone" };
+    let why = format!("{what} {}: {}", open.join(", "), why_these(trial, &closed));
+    Allowed {
+        zones: open,
+        why: vec![why],
+    }
+}
+
+/// The zone in which most live nodes are, else the first that is open.
+fn share_one(
+    trial: &Trial<'_>,
+    open: Vec<String>,
+    closed: &BTreeSet<String>,
+    nodes: &Nodes<'_>,
+) -> Allowed {
+    let usual = usual(nodes).filter(|zone| open.contains(zone));
+    let zone = usual.or_else(|| open.into_iter().next());
+    let why = zone.as_ref().map(|zone| {
+        format!(
+            "zone {zone}: nodes that train together share one zone; {}",
+            why_these(trial, closed)
+        )
+    });
+    Allowed {
+        zones: zone.into_iter().collect(),
+        why: why.into_iter().collect(),
+    }
+}
+
+fn why_these(trial: &Trial<'_>, closed: &BTreeSet<String>) -> String {
+    let closed: Vec<&str> = closed.iter().map(String::as_str).collect();
+    let size = &trial.size.name;
+    match closed.as_slice() {
+        [] => LABELS.to_owned(),
+        [zone] => format!("zone {zone} is closed to the subscription for `{size}`; {LABELS}"),
+        several => format!(
+            "zones {} are closed to the subscription for `{size}`; {LABELS}",
+            several.join(", ")
+        ),
+    }
+}
+
+fn without_zones(trial: &Trial<'_>) -> Vec<String> {
+    if closed_zones(trial).is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "no zones: every zone of {} is closed to the subscription for `{}`, the region as a whole is open",
+        trial.context.location, trial.size.name
+    )]
+}
+
+/// The zone in which most live nodes are, of several the one whose first node comes first.
+fn usual(nodes: &Nodes<'_>) -> Option<String> {
+    let mut zones: BTreeMap<&String, (usize, Reverse<u32>)> = BTreeMap::new();
+    for (index, (_, vm)) in nodes {
+        if let Some(zone) = vm.zones.first() {
+            zones.entry(zone).or_insert((0, Reverse(*index))).0 += 1;
+        }
+    }
+    let usual = zones.into_iter().max_by_key(|(_, weight)| *weight);
+    usual.map(|(zone, _)| zone.clone())
+}
+
+/// Premium SSD v2 and Ultra disks exist in zones only.
+pub(super) fn needs_zone(pool: &Pool) -> bool {
+    let zonal = |kind: DiskType| matches!(kind, DiskType::PremiumV2 | DiskType::Ultra);
+    pool.disks.data.iter().any(|disk| zonal(disk.disk_type))
+}
+
+fn no_zone_for_disks(context: Context<'_>, trial: &Trial<'_>) -> Diagnostic {
+    let message = format!(
+        "Premium SSD v2 and Ultra disks need a zone, and `{}` has none in {}",
+        trial.size.name, context.location
+    );
+    let at = At::Value(SpecPath::pool(context.name, &["disks"]));
+    let help = "use `type: premium` for the data disks, or another location";
+    Diagnostic::new(Code::ZoneNeeded, at, message).with_help(help)
+}

@@ -20,6 +20,8 @@ mod spot_price;
 
 mod deadline;
 
+mod security;
+
 mod pool;
 
 mod size;

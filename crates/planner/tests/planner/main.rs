@@ -12,6 +12,8 @@ mod changes;
 
 mod replacing;
 
+mod images;
+
 mod spot;
 
 mod costs;

@@ -16,6 +16,8 @@ mod changes;
 
 mod replacing;
 
+mod images;
+
 mod spot;
 
 mod costs;

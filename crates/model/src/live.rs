@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{
     address::Address,
     ids::ArmId,
-    resource::{Resource, Tags},
+    resource::{PurchasePlan, Resource, Tags},
     units::{Region, SizeName, Timestamp},
 };
 
@@ -297,21 +297,30 @@ pub struct UsageFact {
     pub used: i64,
 }
 
-/// A version of a marketplace image.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A version of an image.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImageFact {
-    /// The version.
+    /// The version; empty for a managed image, which has none.
     pub version: String,
     /// Hyper-V generation, 1 or 2, where Azure says.
     pub generation: Option<u8>,
     /// `x64` or `Arm64`, where Azure says.
     pub architecture: Option<String>,
-    /// Whether it has a purchase plan, whose terms must be accepted.
-    pub has_plan: bool,
+    /// The purchase plan, whose terms must be accepted.
+    pub plan: Option<PurchasePlan>,
     /// Size of its OS disk in GiB, where Azure says.
     pub os_disk_gb: Option<u32>,
     /// Features by name, such as `SecurityType`.
     pub features: BTreeMap<String, String>,
+}
+
+impl ImageFact {
+    /// A feature by its name, whatever its case.
+    pub fn feature(&self, name: &str) -> Option<&str> {
+        let mut features = self.features.iter();
+        let (_, value) = features.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+        Some(value)
+    }
 }
 
 /// Values of a live resource that a step relies on, and their digest.

@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
-use model::live::{ImageFact, ImageQuestion};
+use model::{
+    live::{ImageFact, ImageQuestion},
+    resource::PurchasePlan,
+};
 use serde_json::Value;
 
 use crate::{client::Client, error::RequestError, versions};
@@ -98,12 +101,20 @@ pub(super) fn fact(version: &str, body: &Value) -> ImageFact {
             _ => None,
         },
         architecture: text("/properties/architecture").map(ToOwned::to_owned),
-        has_plan: body
-            .pointer("/properties/plan")
-            .is_some_and(Value::is_object),
+        plan: body.pointer("/properties/plan").and_then(plan),
         os_disk_gb: os_disk_gb(body),
         features: features.into_iter().flatten().filter_map(pair).collect(),
     }
+}
+
+/// A purchase plan as images name it.
+fn plan(body: &Value) -> Option<PurchasePlan> {
+    let part = |name: &str| body.get(name)?.as_str().filter(|part| !part.is_empty());
+    Some(PurchasePlan {
+        publisher: part("publisher")?.into(),
+        product: part("product")?.into(),
+        name: part("name")?.into(),
+    })
 }
 
 /// The size of the OS disk that the image makes: whole GiB, without the footer that the stored

@@ -101,8 +101,8 @@ async fn questions_are_answered_once() {
         .expect("an image");
     assert_eq!(newest.version, "22.04.2026010100");
     assert_eq!(
-        (newest.generation, newest.has_plan, newest.os_disk_gb),
-        (Some(2), false, Some(30))
+        (newest.generation, newest.plan, newest.os_disk_gb),
+        (Some(2), None, Some(30))
     );
     let features = BTreeMap::from([(
         "SecurityType".to_owned(),

@@ -114,6 +114,8 @@ codes! {
     ImageUnverified = "IMAGE003", Warning;
     /// An image with a purchase plan.
     ImageNeedsTerms = "IMAGE004", Error;
+    /// A release of an image that is known not to work.
+    ImageKnownBad = "IMAGE005", Warning;
     /// Quota that does not hold the plan.
     QuotaShort = "QUOTA001", Error;
     /// Quota that could not be checked.

@@ -208,6 +208,18 @@ pub struct ImageReference {
     pub version: String,
 }
 
+/// The purchase plan of a marketplace image.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PurchasePlan {
+    /// Who sells it.
+    pub publisher: CaseInsensitive,
+    /// The product, which is the image's offer.
+    pub product: CaseInsensitive,
+    /// The plan, which mostly is the image's SKU.
+    pub name: CaseInsensitive,
+}
+
 /// How the capacity of a VM is bought.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]

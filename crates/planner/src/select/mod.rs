@@ -24,6 +24,8 @@ mod spot_price;
 
 mod deadline;
 
+mod security;
+
 mod pool;
 
 mod size;

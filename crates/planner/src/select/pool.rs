@@ -3,18 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    catalog::{Lifecycle, Size, TrustedLaunch},
+    catalog::{Lifecycle, Size},
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
-    resource::{Security, VirtualMachine},
-    spec::{DiskType, Grouping, SecurityChoice},
+    resource::VirtualMachine,
+    spec::{DiskType, Grouping},
 };
 
 use super::{
     Context, Findings, NodeChoice, Selection, Trial, deadline,
     image::{self, Choice},
     role::{self, Role},
+    security,
     size::{self, Chosen},
     spot_price, sticky, zones,
 };
@@ -31,6 +32,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let mut findings = Findings::default();
     let nodes = sticky::nodes(context.live, context.name);
     let role = Role::of(context.pool.stage, context.pool.workload);
+    image::ask_counterparts(context, &mut findings);
     let chosen = match size::choose(context, role, &nodes, &mut findings) {
         Ok(chosen) => chosen,
         Err(candidates) => return (Err(refusal(context, role, candidates)), findings),
@@ -43,24 +45,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     ask(context, &chosen, &mut findings);
     let indices = zones::indices(&nodes, chosen.count);
     let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
-    let new_node = NodeChoice {
-        image: image::resolve(
-            context,
-            &chosen.size,
-            &choice,
-            is_image_needed(&indices, &choice, &nodes),
-            &mut findings,
-        ),
-        zone: None,
-        os_disk_gb: os_disk_gb(context, &choice, &mut findings),
-        os_disk_type: context
-            .pool
-            .disks
-            .os_type
-            .unwrap_or_else(|| os_disk_type(&chosen.size)),
-        os_disk_name: None,
-        security: security(context, &chosen.size, &mut findings),
-    };
+    let new_node = new_node(context, &chosen, &choice, (&indices, &nodes), &mut findings);
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
     let kept = sticky::kept(context, &choice, &new_node, &spread.places, &nodes);
@@ -84,6 +69,38 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         kept,
     };
     (Ok(selection), findings)
+}
+
+/// What a node that is made gets.
+fn new_node(
+    context: Context<'_>,
+    chosen: &Chosen,
+    choice: &Choice,
+    (indices, nodes): (&BTreeSet<u32>, &Nodes<'_>),
+    findings: &mut Findings,
+) -> NodeChoice {
+    NodeChoice {
+        image: image::resolve(
+            context,
+            choice,
+            is_image_needed(indices, choice, nodes),
+            findings,
+        ),
+        zone: None,
+        os_disk_gb: os_disk_gb(context, choice, findings),
+        os_disk_type: context
+            .pool
+            .disks
+            .os_type
+            .unwrap_or_else(|| os_disk_type(&chosen.size)),
+        os_disk_name: None,
+        security: security::choose(
+            context,
+            &chosen.size,
+            image::fact(context, choice),
+            findings,
+        ),
+    }
 }
 
 fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> PoolRefusal {
@@ -231,38 +248,6 @@ fn accelerated_networking(context: Context<'_>, size: &Size, findings: &mut Find
             .push(Diagnostic::new(Code::SizeLacks, place, message).with_help("use `auto`"));
     }
     asked.unwrap_or(size.accelerated_networking == Some(true))
-}
-
-/// R3: GPU images have unsigned drivers, so Secure Boot is off wherever there is a GPU;
-/// `auto` sends no security profile at all.
-fn security(context: Context<'_>, size: &Size, findings: &mut Findings) -> Security {
-    match context.pool.security {
-        SecurityChoice::Auto | SecurityChoice::Standard => Security::Standard,
-        SecurityChoice::TrustedLaunch => {
-            let family = context.catalog.image_family(&size.image_family);
-            let (support, reason) = family.map_or(
-                (TrustedLaunch::Unknown, "nothing is known of the family"),
-                |family| (family.trusted_launch, family.reason.as_str()),
-            );
-            let refused = support == TrustedLaunch::Unsupported || !size.generations.contains(&2);
-            if refused || support == TrustedLaunch::Unknown {
-                let verb = if refused {
-                    "does not support"
-                } else {
-                    "is not known to support"
-                };
-                let message = format!("`{}` {verb} Trusted Launch: {reason}", size.name);
-                let finding = Diagnostic::new(Code::SizeLacks, at(context, "security"), message);
-                findings
-                    .diagnostics
-                    .push(finding.with_help("use `security: standard`"));
-            }
-            Security::TrustedLaunch {
-                secure_boot: support == TrustedLaunch::Supported && size.gpu.is_none(),
-                vtpm: true,
-            }
-        }
-    }
 }
 
 /// What the model takes on the chosen nodes, and whether they are fast enough.

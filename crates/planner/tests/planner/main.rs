@@ -19,6 +19,7 @@ mod replacing;
 mod targets;
 
 mod verifying;
+mod images;
 
 mod spot;
 

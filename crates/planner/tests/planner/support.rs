@@ -182,11 +182,7 @@ pub(crate) fn planned_with(
                 Question::Image(image) => {
                     let fact = ImageFact {
                         version: image.version.clone().unwrap_or_else(|| NEWEST.to_owned()),
-                        generation: None,
-                        architecture: None,
-                        has_plan: false,
-                        os_disk_gb: None,
-                        features: BTreeMap::new(),
+                        ..ImageFact::default()
                     };
                     live.facts.images.insert(image, Answer::Known(Some(fact)));
                 }

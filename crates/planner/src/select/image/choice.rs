@@ -1,15 +1,15 @@
-//! The image: the Data Science VM first (A10), the HPC image where it cannot work (R1, A16).
+//! Which image a size gets.
 
 use model::{
     catalog::{Fit, ImageOs, ImageRow, Size},
-    diag::{At, Code, Diagnostic, Severity, SpecPath},
-    live::{Answer, ImageFact, ImageQuestion, Mode, Question},
+    live::{Answer, ImageFact, ImageQuestion},
     resource::ImageReference,
-    spec::ImageChoice,
+    spec::{ImageChoice, Urn},
     units::CaseInsensitive,
 };
 
-use super::{Context, Findings};
+use super::fit::{self, boots};
+use crate::select::Context;
 
 /// The word for a version that nobody could tell.
 pub const UNKNOWN_VERSION: &str = "unknown";
@@ -22,11 +22,11 @@ const OTHER_IMAGE_OS_DISK_GB: u32 = 128;
 pub struct Choice {
     /// `dsvm`, `hpc` or `marketplace`.
     pub kind: String,
-    publisher: String,
-    offer: String,
-    sku: String,
-    pinned: Option<String>,
-    last_seen: Option<String>,
+    pub(super) publisher: String,
+    pub(super) offer: String,
+    pub(super) sku: String,
+    pub(super) pinned: Option<String>,
+    pub(super) last_seen: Option<String>,
     /// Size of the OS disk in GiB that the tool asks for.
     pub os_disk_gb: u32,
     /// Smallest size of the OS disk in GiB.
@@ -69,7 +69,7 @@ fn of_kind(context: Context<'_>, size: &Size, kind: &str) -> Result<Choice, Stri
     let mut best: Option<(Fit, Choice)> = None;
     let mut reasons: Vec<String> = Vec::new();
     for row in rows {
-        match fit(context, size, row) {
+        match try_row(context, size, row) {
             Ok((fit, choice)) => {
                 if best.as_ref().is_none_or(|(other, _)| better(fit, *other)) {
                     best = Some((fit, choice));
@@ -91,22 +91,24 @@ fn better(fit: Fit, other: Fit) -> bool {
     fit == Fit::Ok && other != Fit::Ok
 }
 
-fn fit(context: Context<'_>, size: &Size, row: &ImageRow) -> Result<(Fit, Choice), String> {
+fn try_row(context: Context<'_>, size: &Size, row: &ImageRow) -> Result<(Fit, Choice), String> {
     if let Some(architecture) = size
         .architecture
         .filter(|architecture| *architecture != row.architecture)
     {
         return Err(format!(
-            "{} is built for {:?}, the size has {architecture:?}",
+            "{} is built for {:?}, the size has {architecture:?}{}",
             name(row),
-            row.architecture
+            row.architecture,
+            fit::instead(context, &of_row(row), size)
         ));
     }
     if !boots(size, row.generation) {
         return Err(format!(
-            "{} is of generation {}, which the size does not boot",
+            "{} is of generation {}, which the size does not boot{}",
             name(row),
-            row.generation
+            row.generation,
+            fit::instead(context, &of_row(row), size)
         ));
     }
     let cell = context.catalog.image_fit(&size.image_family, &row.column);
@@ -135,14 +137,18 @@ fn fit(context: Context<'_>, size: &Size, row: &ImageRow) -> Result<(Fit, Choice
             ));
         }
     }
-    if context.live.facts.images.get(&choice.question(context)) == Some(&Answer::Known(None)) {
-        return Err(format!(
+    match choice.answer(context) {
+        Some(Answer::Known(None)) => Err(format!(
             "{} is not to be had in {}",
             name(row),
             context.location
-        ));
+        )),
+        Some(Answer::Known(Some(fact))) => match fit::misfit(context, &choice, size, fact) {
+            Some(reason) => Err(reason),
+            None => Ok((fit, choice)),
+        },
+        Some(Answer::Unknown { .. }) | None => Ok((fit, choice)),
     }
-    Ok((fit, choice))
 }
 
 /// The image that live nodes have, where nothing is known of their size.
@@ -180,16 +186,8 @@ fn of_row(row: &ImageRow) -> Choice {
     }
 }
 
-fn marketplace(
-    context: Context<'_>,
-    size: &Size,
-    urn: &model::spec::Urn,
-) -> Result<Choice, String> {
-    let known = context.catalog.images().iter().find(|row| {
-        urn.publisher == CaseInsensitive::from(row.publisher.as_str())
-            && urn.offer == CaseInsensitive::from(row.offer.as_str())
-            && urn.sku == CaseInsensitive::from(row.sku.as_str())
-    });
+fn marketplace(context: Context<'_>, size: &Size, urn: &Urn) -> Result<Choice, String> {
+    let known = row_of(context, urn);
     let pinned = (!urn.version.eq_ignore_ascii_case("latest")).then(|| urn.version.clone());
     let mut choice = match known {
         Some(row) if !row.usable => {
@@ -199,13 +197,44 @@ fn marketplace(
                 row.notes
             ));
         }
-        Some(row) => match fit(context, size, row) {
+        Some(row) => match try_row(context, size, row) {
             Ok((_, choice)) => choice,
             // The user says that the driver is taken care of by naming the image.
             Err(_) if is_driver_matter(context, size, row) => of_row(row),
             Err(reason) => return Err(reason),
         },
-        None => Choice {
+        None => {
+            let mut choice = of_urn(context, urn);
+            choice.notes.push(format!(
+                "nothing is known of {} on {}",
+                choice.name(),
+                size.name
+            ));
+            choice
+        }
+    };
+    "marketplace".clone_into(&mut choice.kind);
+    choice.pinned = pinned;
+    let fact = choice.fact(context);
+    match fact.and_then(|fact| fit::misfit(context, &choice, size, fact)) {
+        Some(reason) => Err(reason),
+        None => Ok(choice),
+    }
+}
+
+/// The row of the catalogue for a marketplace image.
+fn row_of<'a>(context: Context<'a>, urn: &Urn) -> Option<&'a ImageRow> {
+    context.catalog.images().iter().find(|row| {
+        urn.publisher == CaseInsensitive::from(row.publisher.as_str())
+            && urn.offer == CaseInsensitive::from(row.offer.as_str())
+            && urn.sku == CaseInsensitive::from(row.sku.as_str())
+    })
+}
+
+/// The choice that a marketplace image stands for, whatever the size.
+pub(super) fn of_urn(context: Context<'_>, urn: &Urn) -> Choice {
+    let mut choice = row_of(context, urn).map_or_else(
+        || Choice {
             kind: String::new(),
             publisher: urn.publisher.to_string(),
             offer: urn.offer.to_string(),
@@ -214,15 +243,13 @@ fn marketplace(
             last_seen: None,
             os_disk_gb: OTHER_IMAGE_OS_DISK_GB,
             os_disk_floor_gb: 0,
-            notes: vec![format!(
-                "nothing is known of {}:{}:{} on {}",
-                urn.publisher, urn.offer, urn.sku, size.name
-            )],
+            notes: Vec::new(),
         },
-    };
+        of_row,
+    );
     "marketplace".clone_into(&mut choice.kind);
-    choice.pinned = pinned;
-    Ok(choice)
+    choice.pinned = (!urn.version.eq_ignore_ascii_case("latest")).then(|| urn.version.clone());
+    choice
 }
 
 fn is_driver_matter(context: Context<'_>, size: &Size, row: &ImageRow) -> bool {
@@ -234,13 +261,23 @@ fn is_driver_matter(context: Context<'_>, size: &Size, row: &ImageRow) -> bool {
         && boots(size, row.generation)
 }
 
-/// Whether a size boots a generation; where nothing is known of it, Azure decides.
-fn boots(size: &Size, generation: u8) -> bool {
-    size.generations.is_empty() || size.generations.contains(&generation)
-}
-
 impl Choice {
-    fn question(&self, context: Context<'_>) -> ImageQuestion {
+    /// `publisher:offer:sku`.
+    pub(super) fn name(&self) -> String {
+        format!("{}:{}:{}", self.publisher, self.offer, self.sku)
+    }
+
+    /// What Azure says of it, where it says something.
+    pub(super) fn fact<'a>(&self, context: Context<'a>) -> Option<&'a ImageFact> {
+        self.answer(context)?.known()?.as_ref()
+    }
+
+    /// The answer about it, where it was asked for.
+    pub(super) fn answer<'a>(&self, context: Context<'a>) -> Option<&'a Answer<Option<ImageFact>>> {
+        context.live.facts.images.get(&self.question(context))
+    }
+
+    pub(super) fn question(&self, context: Context<'_>) -> ImageQuestion {
         ImageQuestion {
             location: context.location.clone(),
             publisher: self.publisher.clone(),
@@ -250,7 +287,7 @@ impl Choice {
         }
     }
 
-    fn reference(&self, version: String) -> ImageReference {
+    pub(super) fn reference(&self, version: String) -> ImageReference {
         ImageReference {
             publisher: CaseInsensitive::from(self.publisher.as_str()),
             offer: CaseInsensitive::from(self.offer.as_str()),
@@ -264,127 +301,5 @@ impl Choice {
     pub fn covers(&self, live: &ImageReference) -> bool {
         let version = self.pinned.clone().unwrap_or_else(|| live.version.clone());
         self.reference(version) == *live
-    }
-}
-
-/// Gives a choice its version, and checks what Azure says of it.
-pub fn resolve(
-    context: Context<'_>,
-    size: &Size,
-    choice: &Choice,
-    is_needed: bool,
-    findings: &mut Findings,
-) -> ImageReference {
-    let offline_version = || choice.pinned.clone().or_else(|| choice.last_seen.clone());
-    let at = At::Value(SpecPath::pool(context.name, &["image"]));
-    if !is_needed {
-        return choice.reference(offline_version().unwrap_or_else(|| UNKNOWN_VERSION.to_owned()));
-    }
-    let question = choice.question(context);
-    let urn = format!("{}:{}:{}", choice.publisher, choice.offer, choice.sku);
-    let version = match context.live.facts.images.get(&question) {
-        None => {
-            findings.questions.insert(Question::Image(question));
-            offline_version()
-        }
-        Some(Answer::Known(Some(fact))) => {
-            check(context, size, &urn, fact, &at, findings);
-            Some(fact.version.clone())
-        }
-        Some(Answer::Known(None)) => {
-            let version = choice.pinned.as_deref().unwrap_or("any version");
-            let message = format!("`{urn}` has no {version} in {}", context.location);
-            let help =
-                "choose another version or image; `az vm image list --all` shows what there is";
-            findings
-                .diagnostics
-                .push(Diagnostic::new(Code::ImageNotFound, at, message).with_help(help));
-            offline_version()
-        }
-        Some(Answer::Unknown { reason }) => {
-            let version = offline_version();
-            // Offline one warning says all that is unknown.
-            if context.mode != Mode::Offline {
-                let finding = unverified(&urn, version.as_deref(), reason, at);
-                findings.diagnostics.push(finding);
-            }
-            version
-        }
-    };
-    choice.reference(version.unwrap_or_else(|| UNKNOWN_VERSION.to_owned()))
-}
-
-/// A version that Azure did not confirm is a risk; without any version nothing can be made.
-fn unverified(urn: &str, version: Option<&str>, reason: &str, at: At) -> Diagnostic {
-    let message = format!("the version of `{urn}` could not be checked: {reason}");
-    match version {
-        Some(version) => Diagnostic::new(Code::ImageUnverified, at, message)
-            .with_help(format!("the plan has version `{version}`, which was seen elsewhere")),
-        None => Diagnostic::new(Code::ImageUnverified, at, message)
-            .with_severity(Severity::Error)
-            .with_help("no version is known: name one with `image: {urn: PUBLISHER:OFFER:SKU:VERSION}`, or plan again"),
-    }
-}
-
-fn check(
-    context: Context<'_>,
-    size: &Size,
-    urn: &str,
-    fact: &ImageFact,
-    at: &At,
-    findings: &mut Findings,
-) {
-    let mut refuse = |code: Code, message: String, help: &str| {
-        findings
-            .diagnostics
-            .push(Diagnostic::new(code, at.clone(), message).with_help(help));
-    };
-    if let Some(generation) = fact
-        .generation
-        .filter(|generation| !boots(size, *generation))
-    {
-        let boots: Vec<String> = size.generations.iter().map(u8::to_string).collect();
-        let message = format!(
-            "`{urn}` is of generation {generation}, `{}` boots only generation {}",
-            size.name,
-            boots.join(" or ")
-        );
-        refuse(
-            Code::ImageDoesNotFit,
-            message,
-            "choose a SKU of the same offer with the other generation, or another size",
-        );
-    }
-    let architecture = size
-        .architecture
-        .map(|architecture| format!("{architecture:?}"));
-    if let Some((found, has)) = fact.architecture.as_ref().zip(architecture)
-        && !found.eq_ignore_ascii_case(&has)
-    {
-        let message = format!("`{urn}` is built for {found}, `{}` has {has}", size.name);
-        refuse(
-            Code::ImageDoesNotFit,
-            message,
-            "choose an image for the size's architecture, or another size",
-        );
-    }
-    if fact.has_plan {
-        let message = format!(
-            "`{urn}` has a purchase plan whose terms must be accepted, which is not supported yet"
-        );
-        refuse(
-            Code::ImageNeedsTerms,
-            message,
-            "choose an image without a plan, such as `image: auto`",
-        );
-    }
-    let asked = context.pool.disks.os_size_gb;
-    if let Some((asked, needed)) = asked
-        .zip(fact.os_disk_gb)
-        .filter(|(asked, needed)| asked < needed)
-    {
-        let message =
-            format!("`{urn}` needs an OS disk of {needed} GiB, the spec asks for {asked}");
-        refuse(Code::ImageDoesNotFit, message, "raise `disks.os.size_gb`");
     }
 }

@@ -1,0 +1,152 @@
+//! A choice of image gets its version, and what Azure says of it is checked.
+
+use model::{
+    diag::{At, Code, Diagnostic, Severity, SpecPath},
+    live::{Answer, ImageFact, Mode, Question},
+    resource::ImageReference,
+    spec::{ImageChoice, SizeChoice},
+};
+
+use super::{
+    choice::{self, Choice, UNKNOWN_VERSION},
+    fit,
+};
+use crate::select::{Context, Findings};
+
+/// Releases of the HPC image in which CUDA needs a newer driver than the image has: offer, and
+/// what the version holds. Azure/azhpc-images, as of 2026-07-29.
+const KNOWN_BAD: [(&str, &str); 2] = [("ubuntu-hpc", "20250930"), ("ubuntu-hpc", "20251009")];
+
+/// What Azure says of the image of a choice, where it was asked and says something.
+pub fn fact<'a>(context: Context<'a>, choice: &Choice) -> Option<&'a ImageFact> {
+    choice.fact(context)
+}
+
+/// Asks for the same image in the other generation, where the named one does not boot on the
+/// named size: so that the refusal can say what to use.
+pub fn ask_counterparts(context: Context<'_>, findings: &mut Findings) {
+    let (ImageChoice::Urn { urn, .. }, SizeChoice::Named(name)) =
+        (&context.pool.image, &context.pool.size)
+    else {
+        return;
+    };
+    let choice = choice::of_urn(context, urn);
+    let generation = choice.fact(context).and_then(|fact| fact.generation);
+    let size = context.catalog.size(name);
+    let (Some(generation), Some(size)) = (generation, size) else {
+        return;
+    };
+    if fit::boots(size, generation) || !fit::instead(context, &choice, size).is_empty() {
+        return;
+    }
+    let questions = fit::counterparts(context, &choice);
+    let questions = questions.into_iter().map(Question::Image);
+    let open = questions.filter(|question| !context.live.facts.has(question));
+    findings.questions.extend(open);
+}
+
+/// Gives a choice its version, and checks what Azure says of it.
+pub fn resolve(
+    context: Context<'_>,
+    choice: &Choice,
+    is_needed: bool,
+    findings: &mut Findings,
+) -> ImageReference {
+    let offline_version = || choice.pinned.clone().or_else(|| choice.last_seen.clone());
+    let at = At::Value(SpecPath::pool(context.name, &["image"]));
+    if !is_needed {
+        return choice.reference(offline_version().unwrap_or_else(|| UNKNOWN_VERSION.to_owned()));
+    }
+    let question = choice.question(context);
+    let urn = choice.name();
+    let version = match context.live.facts.images.get(&question) {
+        None => {
+            findings.questions.insert(Question::Image(question));
+            offline_version()
+        }
+        Some(Answer::Known(Some(fact))) => {
+            check(context, &urn, fact, &at, findings);
+            Some(fact.version.clone())
+        }
+        Some(Answer::Known(None)) => {
+            let version = choice.pinned.as_deref().unwrap_or("any version");
+            let message = format!("`{urn}` has no {version} in {}", context.location);
+            let help =
+                "choose another version or image; `az vm image list --all` shows what there is";
+            findings
+                .diagnostics
+                .push(Diagnostic::new(Code::ImageNotFound, at.clone(), message).with_help(help));
+            offline_version()
+        }
+        Some(Answer::Unknown { reason }) => {
+            let version = offline_version();
+            // Offline one warning says all that is unknown.
+            if context.mode != Mode::Offline {
+                let finding = unverified(&urn, version.as_deref(), reason, at.clone());
+                findings.diagnostics.push(finding);
+            }
+            version
+        }
+    };
+    let version = version.unwrap_or_else(|| UNKNOWN_VERSION.to_owned());
+    warn_of_release(choice, &version, &at, findings);
+    choice.reference(version)
+}
+
+/// A version that Azure did not confirm is a risk; without any version nothing can be made.
+fn unverified(urn: &str, version: Option<&str>, reason: &str, at: At) -> Diagnostic {
+    let message = format!("the version of `{urn}` could not be checked: {reason}");
+    match version {
+        Some(version) => Diagnostic::new(Code::ImageUnverified, at, message)
+            .with_help(format!("the plan has version `{version}`, which was seen elsewhere")),
+        None => Diagnostic::new(Code::ImageUnverified, at, message)
+            .with_severity(Severity::Error)
+            .with_help("no version is known: name one with `image: {urn: PUBLISHER:OFFER:SKU:VERSION}`, or plan again"),
+    }
+}
+
+fn check(context: Context<'_>, urn: &str, fact: &ImageFact, at: &At, findings: &mut Findings) {
+    let mut say = |code: Code, message: String, help: &str| {
+        findings
+            .diagnostics
+            .push(Diagnostic::new(code, at.clone(), message).with_help(help));
+    };
+    if fact.plan.is_some() {
+        let message = format!(
+            "`{urn}` has a purchase plan whose terms must be accepted, which is not supported yet"
+        );
+        say(
+            Code::ImageNeedsTerms,
+            message,
+            "choose an image without a plan, such as `image: auto`",
+        );
+    }
+    let asked = context.pool.disks.os_size_gb;
+    if let Some((asked, needed)) = asked
+        .zip(fact.os_disk_gb)
+        .filter(|(asked, needed)| asked < needed)
+    {
+        let message =
+            format!("`{urn}` needs an OS disk of {needed} GiB, the spec asks for {asked}");
+        say(Code::ImageDoesNotFit, message, "raise `disks.os.size_gb`");
+    }
+}
+
+/// Warns of releases that are known not to work.
+fn warn_of_release(choice: &Choice, version: &str, at: &At, findings: &mut Findings) {
+    let is_bad = |(offer, release): &&(&str, &str)| {
+        choice.offer.eq_ignore_ascii_case(offer) && version.contains(release)
+    };
+    if KNOWN_BAD.iter().any(|bad| is_bad(&bad)) {
+        let releases: Vec<&str> = KNOWN_BAD.iter().map(|(_, release)| *release).collect();
+        let message = format!(
+            "version `{version}` of `{}` is known to be bad: in the releases {} CUDA needs a newer driver than the image has",
+            choice.name(),
+            releases.join(" and ")
+        );
+        let help = "name an older or a newer version, or `latest`";
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::ImageKnownBad, at.clone(), message).with_help(help));
+    }
+}

@@ -22,7 +22,7 @@ use super::{
 use crate::sizing::estimate::Sizing;
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
-const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
+pub(super) const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
 
 /// The live nodes of a pool by index.
 pub(super) type Nodes<'a> = BTreeMap<u32, (&'a LiveResource, &'a VirtualMachine)>;

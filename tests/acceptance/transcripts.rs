@@ -28,6 +28,7 @@ transcripts! {
     estimate,
     exit_codes,
     explained,
+    images,
     main_job,
     not_ours,
     plan_files,

@@ -1,6 +1,6 @@
 //! Whether the world is as a plan says, once the plan was applied.
 
-use model::{address::Address, catalog::Catalog, live::Live, plan::Plan};
+use model::{address::Address, catalog::Catalog, live::Live, plan::Plan, resource::ResourceKind};
 
 use crate::{
     diff::{index::Index, is_deleting, unequal},
@@ -26,8 +26,11 @@ pub fn unreached(plan: &Plan, live: &Live, catalog: &Catalog) -> Vec<Address> {
             !unequal(&desired, &index, catalog)
         }
     };
+    // Terms are no resource that a list has: the step that accepts them looks for itself.
+    let listed = |step: &&model::plan::Step| step.kind != ResourceKind::MarketplaceTerms;
     plan.steps
         .iter()
+        .filter(listed)
         .filter(|step| !is_reached(step))
         .map(|step| step.address.clone())
         .collect()

@@ -33,7 +33,7 @@ use model::{
     diag::Diagnostics,
     live::{Live, Mode, Question},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
-    resource::{ImageReference, Security},
+    resource::{ImageReference, PurchasePlan, Security},
     spec::{DiskType, Pool, Priority, Spec},
     units::{Region, SizeName},
 };
@@ -56,6 +56,8 @@ pub struct Selection {
     pub new_node: NodeChoice,
     /// What live nodes keep, by index.
     pub kept: BTreeMap<u32, NodeChoice>,
+    /// The purchase plan whose terms are to be accepted for new nodes.
+    pub terms: Option<PurchasePlan>,
     /// Accelerated networking.
     pub accelerated_networking: bool,
     /// The memory sum, where the model is known and runs on GPUs.
@@ -79,6 +81,8 @@ pub struct Selection {
 pub struct NodeChoice {
     /// The image.
     pub image: ImageReference,
+    /// The purchase plan of the image, where it has one.
+    pub plan: Option<PurchasePlan>,
     /// The zone.
     pub zone: Option<String>,
     /// Size of the OS disk in GiB.

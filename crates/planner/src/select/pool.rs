@@ -56,6 +56,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         throughput.as_ref(),
         &mut findings,
     );
+    let terms = image::terms(context, new_node.plan.as_ref(), &mut findings);
     let kept = sticky::kept(context, &choice, &new_node, &zones, &nodes);
     let selection = Selection {
         size: chosen.size.name.clone(),
@@ -69,6 +70,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         rules: article_rows(context, role, &choice),
         why: why(context, role, &chosen, &choice),
         candidates: chosen.candidates,
+        terms,
         zones,
         new_node,
         kept,
@@ -84,13 +86,12 @@ fn new_node(
     nodes: &Nodes<'_>,
     findings: &mut Findings,
 ) -> NodeChoice {
+    let is_needed = is_image_needed(chosen, choice, nodes);
     NodeChoice {
-        image: image::resolve(
-            context,
-            choice,
-            is_image_needed(chosen, choice, nodes),
-            findings,
-        ),
+        image: image::resolve(context, choice, is_needed, findings),
+        plan: image::fact(context, choice)
+            .filter(|_| is_needed)
+            .and_then(|fact| fact.plan.clone()),
         zone: None,
         os_disk_gb: os_disk_gb(context, choice, findings),
         os_disk_type: context

@@ -74,6 +74,11 @@ pub fn kept(
             } else {
                 new_node.image.clone()
             },
+            plan: if image.covers(&vm.image) {
+                vm.plan.clone()
+            } else {
+                new_node.plan.clone()
+            },
             zone: if context.pool.zones == Zones::Auto {
                 vm.zones.first().cloned()
             } else {

@@ -14,6 +14,8 @@ mod replacing;
 
 mod images;
 
+mod own_images;
+
 mod spot;
 
 mod costs;

@@ -9,7 +9,7 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 15] = [
+const LATER: [&str; 13] = [
     "lifetime",
     "network.subnet_id",
     "access.ssh_from",
@@ -21,8 +21,6 @@ const LATER: [&str; 15] = [
     "pools.checkpoint",
     "pools.capacity_reservation",
     "pools.capacity.wait",
-    "pools.image.accept_terms",
-    "pools.image.id",
     "pools.containers.images",
     "pools.containers.registry",
 ];

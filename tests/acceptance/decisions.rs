@@ -21,13 +21,9 @@ fn compare_document(name: &str, written: &str) {
 
 /// Plans a pool offline: its decision, and the findings.
 fn planned(location: &str, pool: &str) -> Value {
-    let spec = format!(
-        "version: 1\nname: job\nlocation: {location}\npools:\n  job:\n{pool}"
-    );
+    let spec = format!("version: 1\nname: job\nlocation: {location}\npools:\n  job:\n{pool}");
     let place = Place::new(&spec);
-    place
-        .run(&["-o", "json", "explain", "--offline"])
-        .json()
+    place.run(&["-o", "json", "explain", "--offline"]).json()
 }
 
 fn text(value: &Value) -> &str {
@@ -70,7 +66,13 @@ fn runner_up(pool: &Value) -> String {
     kept.sort_by_key(|each| each["rank"].as_u64());
     kept.first().map_or_else(
         || "none".to_owned(),
-        |each| format!("{} ({})", short(&each["size"]), price(&each["hourly_micros"])),
+        |each| {
+            format!(
+                "{} ({})",
+                short(&each["size"]),
+                price(&each["hourly_micros"])
+            )
+        },
     )
 }
 
@@ -106,11 +108,7 @@ fn the_document_shows_the_table_of_the_article() {
             for workload in ["generative", "complex", "small"] {
                 let pool = format!("    stage: {stage}\n    workload: {workload}\n");
                 let document = planned(location, &pool);
-                let _ = writeln!(
-                    written,
-                    "| {stage} | {workload} | {}",
-                    cell(&document)
-                );
+                let _ = writeln!(written, "| {stage} | {workload} | {}", cell(&document));
             }
         }
         written.push('\n');
@@ -216,7 +214,10 @@ fn decided(document: &Value) -> String {
     } else {
         format!(
             ", tensor {} × pipeline {} × data {}, {}",
-            split["tensor"], split["pipeline"], split["data"], text(&split["strategy"])
+            split["tensor"],
+            split["pipeline"],
+            split["data"],
+            text(&split["strategy"])
         )
     };
     let memo = &document["memos"]["job"];

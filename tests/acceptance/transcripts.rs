@@ -29,6 +29,7 @@ transcripts! {
     estimate,
     exit_codes,
     explained,
+    images,
     lifetime,
     main_job,
     not_ours,

@@ -234,7 +234,7 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         Properties::NatGateway(gateway) => Some((3, &gateway.location)),
         Properties::SshPublicKey(key) => Some((3, &key.location)),
         Properties::ResourceGroup(group) => Some((4, &group.location)),
-        Properties::Subnet(_) => None,
+        Properties::Subnet(_) | Properties::MarketplaceTerms(_) => None,
     })
     .min()
     .map(|(_, location)| location.clone())

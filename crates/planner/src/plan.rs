@@ -258,10 +258,7 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         count: chosen.count,
         image: PoolImage {
             kind: chosen.image_kind.clone(),
-            urn: format!(
-                "{}:{}:{}:{}",
-                image.publisher, image.offer, image.sku, image.version
-            ),
+            urn: image.to_string(),
         },
         priority: match pool.priority {
             Priority::Regular => "regular",

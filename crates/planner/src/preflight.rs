@@ -238,7 +238,11 @@ fn check(
     {
         let kind = match question {
             Question::NetworkQuota(_) => "network",
-            Question::ComputeQuota(_) | Question::Sizes(_) | Question::Image(_) => "compute",
+            Question::ComputeQuota(_)
+            | Question::Sizes(_)
+            | Question::Image(_)
+            | Question::OwnImage(_)
+            | Question::Terms(_) => "compute",
         };
         let message = format!("the {kind} quota in {location} could not be read: {reason}");
         let help = "the plan may fail at apply; reading quota needs the Reader role";

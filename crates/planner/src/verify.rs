@@ -5,7 +5,7 @@ use model::{
     catalog::Catalog,
     live::{Live, LiveResource, Provisioning},
     plan::{Action, Plan, Step},
-    resource::attributes::same,
+    resource::{ResourceKind, attributes::same},
 };
 
 use crate::{
@@ -28,6 +28,8 @@ pub fn unreached(plan: &Plan, live: &Live, catalog: &Catalog) -> Vec<Unreached> 
     let index = Index::new(live);
     plan.steps
         .iter()
+        // Terms are no resource that a list has: the step that accepts them looks for itself.
+        .filter(|step| step.kind != ResourceKind::MarketplaceTerms)
         .filter(|step| !is_reached(step, &index, catalog))
         .map(|step| Unreached {
             address: step.address.clone(),

@@ -7,6 +7,7 @@ mod create;
 mod failure;
 mod remove;
 mod step;
+mod terms;
 mod write;
 
 use std::{

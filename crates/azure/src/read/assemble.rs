@@ -122,7 +122,8 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::PublicIpAddress
                 | ResourceKind::NatGateway
                 | ResourceKind::SshPublicKey
-                | ResourceKind::Disk => {}
+                | ResourceKind::Disk
+                | ResourceKind::MarketplaceTerms => {}
             }
         }
         self.found.insert(id, live);

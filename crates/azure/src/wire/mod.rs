@@ -8,6 +8,7 @@ mod fields;
 
 mod disk;
 mod group;
+mod marketplace_terms;
 mod nat_gateway;
 mod network_security_group;
 mod public_ip_address;
@@ -76,6 +77,7 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::SshPublicKey(key) => ssh_public_key::encode(key)?,
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
+        Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
     if resource.kind().takes_tags() {
         set_tags(&mut body, &resource.tags);
@@ -109,6 +111,9 @@ pub(crate) fn decode_with(
         ResourceKind::Disk => Properties::Disk(disk::decode(body)?),
         ResourceKind::VirtualMachine => {
             Properties::VirtualMachine(Box::new(virtual_machine::decode(body, disks)?))
+        }
+        ResourceKind::MarketplaceTerms => {
+            Properties::MarketplaceTerms(marketplace_terms::decode(body)?)
         }
     };
     let mut tags = tags_of(body);

@@ -42,9 +42,10 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
             over_live(after, &all, live)?
         }
         Properties::VirtualMachine(_) => machine_over_live(after, live)?,
-        Properties::ResourceGroup(_) | Properties::SshPublicKey(_) | Properties::Disk(_) => {
-            encode(after)?
-        }
+        Properties::ResourceGroup(_)
+        | Properties::SshPublicKey(_)
+        | Properties::MarketplaceTerms(_)
+        | Properties::Disk(_) => encode(after)?,
     };
     if after.kind().takes_tags() {
         let mut tags = tags_of(live);
@@ -76,7 +77,9 @@ pub(crate) fn changes(
             }
             _ => Err(unchangeable(attributes)),
         },
-        ResourceKind::ResourceGroup => Err(unchangeable(attributes)),
+        ResourceKind::ResourceGroup | ResourceKind::MarketplaceTerms => {
+            Err(unchangeable(attributes))
+        }
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
         | ResourceKind::NetworkSecurityGroup

@@ -21,7 +21,7 @@ use crate::plan::Input;
 /// Ranks the regions in which the stack could be, with the sizes of the plan.
 pub fn regions(spec: &Spec, plan: &Plan, prices: Prices<'_>) -> RegionComparison {
     let items = report::items(&plan.steps);
-    let bills = bill::count(items, State::Running, prices.catalog);
+    let bills = bill::count(items, State::Running);
     let planned = &plan.scope.location;
     let cost = |region: &Region| bill::price(&bills, Some(region), prices);
     let here = amount(&cost(planned));

@@ -112,7 +112,7 @@ pub(crate) fn pool_cost(
         .iter()
         .filter(|line| pool_of(line) == Some(name));
     let in_state = |state| {
-        let bills = bill::count(pool_items(plan, name), state, prices.catalog);
+        let bills = bill::count(pool_items(plan, name), state);
         Amount::of(&compare::lines(&bills, prices))
     };
     let run = run::of_pool(input, name, pool, chosen);
@@ -153,7 +153,7 @@ pub(super) fn ways(
     let nodes = Nodes {
         size: &chosen.size,
         count: chosen.count,
-        system: system(plan, name, prices.catalog),
+        system: system(plan, name),
         location: &plan.scope.location,
         seconds,
         bought: match pool.priority {
@@ -164,11 +164,9 @@ pub(super) fn ways(
     options(nodes, prices)
 }
 
-fn system(plan: &Plan, name: &str, catalog: &Catalog) -> ImageOs {
+fn system(plan: &Plan, name: &str) -> ImageOs {
     let mut machines = pool_items(plan, name).filter_map(|item| item.resource.virtual_machine());
-    machines
-        .next()
-        .map_or(ImageOs::Linux, |vm| quote::system(catalog, &vm.image))
+    machines.next().map_or(ImageOs::Linux, quote::system)
 }
 
 fn share(catalog: &Catalog, size: &SizeName) -> Option<GpuShare> {

@@ -63,6 +63,8 @@ fn table(kind: ResourceKind) -> &'static [Row] {
             ("size_gb", Class::Refuse),
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
+        // Terms are accepted or not: there is nothing to change.
+        ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }
 }
 
@@ -71,6 +73,10 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("zones", Class::Replace),
     ("size", Class::Resize),
     ("image.*", Class::Replace),
+    ("plan.*", Class::Replace),
+    ("os", Class::Replace),
+    // Azure never tells it.
+    ("password.*", Class::Ignore),
     ("priority.kind", Class::Replace),
     ("priority.eviction", Class::Replace),
     ("priority.max_price", Class::Stop),

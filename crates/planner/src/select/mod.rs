@@ -41,7 +41,7 @@ use model::{
     diag::Diagnostics,
     live::{Live, Mode, Question},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
-    resource::{ImageReference, Security},
+    resource::{ImageReference, PurchasePlan, Security},
     spec::{Budget, DiskType, Pool, Priority, Spec},
     units::{Region, SizeName},
 };
@@ -67,6 +67,8 @@ pub struct Selection {
     pub new_node: NodeChoice,
     /// What live nodes keep, by index.
     pub kept: BTreeMap<u32, NodeChoice>,
+    /// The purchase plan whose terms are to be accepted for new nodes.
+    pub terms: Option<PurchasePlan>,
     /// Accelerated networking.
     pub accelerated_networking: bool,
     /// The memory sum, where the model is known and runs on GPUs.
@@ -90,6 +92,8 @@ pub struct Selection {
 pub struct NodeChoice {
     /// The image.
     pub image: ImageReference,
+    /// The purchase plan of the image, where it has one.
+    pub plan: Option<PurchasePlan>,
     /// The zone.
     pub zone: Option<String>,
     /// Size of the OS disk in GiB.

@@ -18,8 +18,10 @@ mod replacing;
 
 mod targets;
 
-mod verifying;
 mod images;
+mod verifying;
+
+mod own_images;
 
 mod spot;
 

@@ -186,7 +186,13 @@ pub(crate) fn planned_with(
                     };
                     live.facts.images.insert(image, Answer::Known(Some(fact)));
                 }
-                other @ (Question::Sizes(_)
+                Question::OwnImage(image) => {
+                    live.facts
+                        .own_images
+                        .insert(image, Answer::Known(Some(ImageFact::default())));
+                }
+                other @ (Question::Terms(_)
+                | Question::Sizes(_)
                 | Question::ComputeQuota(_)
                 | Question::NetworkQuota(_)) => {
                     live.facts.set_unknown(other, "not asked in this test");

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use model::{
     plan::{Action, Operation, ReasonCode, Step},
-    resource::{Disk, OsDisk, Properties, Resource, SecurityRule, VirtualMachine, VmPriority},
+    resource::{
+        Disk, OsDisk, Properties, PurchasePlan, Resource, SecurityRule, VirtualMachine, VmPriority,
+    },
     spec::DiskType,
 };
 
@@ -38,6 +40,14 @@ pub(super) fn of(resource: &Resource) -> String {
             format!("NAT gateway, {addresses}")
         }
         Properties::SshPublicKey(_) => "SSH public key".to_owned(),
+        Properties::MarketplaceTerms(terms) => {
+            let PurchasePlan {
+                publisher,
+                product,
+                name,
+            } = &terms.plan;
+            format!("acceptance of the terms of {publisher}:{product}:{name}")
+        }
         Properties::Disk(disk) => {
             let Disk {
                 location: _,
@@ -70,6 +80,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
         | Properties::SshPublicKey(_)
+        | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
     }
 }
@@ -138,6 +149,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::MarketplaceTerms(_)
         | Properties::SshPublicKey(_) => &[],
     }
 }

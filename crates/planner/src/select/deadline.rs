@@ -77,7 +77,7 @@ pub(super) fn nothing_fast_enough(
 /// How many nodes of a size would do, where the spec says a number that does not, and nothing
 /// else speaks against that many.
 fn enough(trial: Trial<'_>) -> Option<u32> {
-    trial.context.pool.count?;
+    trial.context.count()?;
     let answer = trial
         .context
         .need?
@@ -99,7 +99,7 @@ pub(super) fn shortfall(trial: &Trial<'_>) -> Option<Shortfall> {
     let need = context.need?;
     let (tokens, deadline) = need.goal()?;
     let size = trial.size;
-    if let Some(count) = context.pool.count {
+    if let Some(count) = context.count() {
         let speed = need.sizing(size, count, context.catalog)?.throughput?;
         let seconds = speed.seconds.filter(|seconds| *seconds > deadline)?;
         return Some(Shortfall {

@@ -298,6 +298,11 @@ fn elsewhere(near: &[Trial<'_>], binding: Option<&str>) -> Vec<String> {
 
 fn regions_of(trial: &Trial<'_>, is_money: bool) -> Option<String> {
     let context = trial.context;
+    // An image is the same everywhere; of other regions it is only not known yet.
+    let lacks_image = |(rule, _): &(rules::Rule, CandidateReason)| rule.id == rules::IMAGE;
+    if rules::rejections(trial).iter().any(lacks_image) {
+        return None;
+    }
     let regions = context.catalog.regions().iter().map(|row| &row.name);
     let regions = regions.filter(|region| *region != context.location);
     let mut offered: Vec<(bool, Decimal, &Region)> = regions

@@ -148,6 +148,12 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The nodes that the spec asks for. A pool of none is decided as if it said nothing, so that
+    /// it gets the same size with its first node.
+    pub fn count(&self) -> Option<u32> {
+        self.pool.count.filter(|count| *count > 0)
+    }
+
     /// The price of one VM of a size per hour in US dollars, as the pool buys capacity.
     pub fn hourly_price(&self, size: &Size) -> Option<Decimal> {
         let row = self.catalog.vm_price(self.location, &size.name)?;

@@ -254,6 +254,9 @@ fn accelerated_networking(context: Context<'_>, size: &Size, findings: &mut Find
 /// What the model takes on the chosen nodes, and whether they are fast enough.
 fn sizing(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> Option<Sizing> {
     let (size, count) = (&chosen.size, chosen.count);
+    if count == 0 {
+        return None;
+    }
     let sizing = context
         .need
         .and_then(|need| need.sizing(size, count, context.catalog));

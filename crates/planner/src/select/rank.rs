@@ -114,11 +114,8 @@ fn gpu_memory(trial: &Trial<'_>) -> i64 {
 
 /// The same of all nodes: many small VMs with a copy each may take more than one large VM.
 fn memory_of_all(trial: &Trial<'_>) -> i64 {
-    let count = trial
-        .context
-        .pool
-        .count
-        .map_or_else(|| nodes(trial), i64::from);
+    let asked = trial.context.count();
+    let count = asked.map_or_else(|| nodes(trial), i64::from);
     gpu_memory(trial).saturating_mul(count)
 }
 

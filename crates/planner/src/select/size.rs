@@ -66,13 +66,14 @@ fn named(
         return Err(Vec::new());
     };
     let count = count(context, size);
-    let new_nodes = Present::of(nodes).lack(count, size);
+    let present = Present::of(nodes);
+    let if_any = count_if_any(context, size);
     let trial = Trial {
         context,
         role,
         size,
-        count: Some(count),
-        new_nodes,
+        count: Some(if_any),
+        new_nodes: present.lack(if_any, size),
     };
     let rejections = rules::rejections(&trial).into_iter();
     let (refused, advised): (Vec<_>, Vec<_>) = rejections
@@ -97,7 +98,7 @@ fn named(
         listed: true,
         role,
         count,
-        new_nodes,
+        new_nodes: present.lack(count, size),
         candidates: vec![candidate(&trial, Some(1), Vec::new())],
         why: vec!["the spec names the size".to_owned()],
     })
@@ -204,13 +205,12 @@ pub(super) fn tried<'a>(
     let mut kept = Vec::new();
     let mut rejected = Vec::new();
     for size in context.catalog.sizes() {
-        let count = count(context, size);
         let trial = Trial {
             context,
             role,
             size,
             count: asked(context, size),
-            new_nodes: present.lack(count, size),
+            new_nodes: present.lack(count_if_any(context, size), size),
         };
         if !rules::plays_role(&trial) {
             continue;
@@ -264,7 +264,7 @@ fn candidate(trial: &Trial<'_>, rank: Option<u32>, reasons: Vec<CandidateReason>
 /// The nodes that the spec asks for, or that its model needs on this size: to be held, and to
 /// get its tokens through in time.
 pub(super) fn asked(context: Context<'_>, size: &Size) -> Option<u32> {
-    context.pool.count.or_else(|| {
+    context.count().or_else(|| {
         let need = context.need?;
         let answer = need.answer(size, context.catalog)?;
         match (answer.in_time, context.pool.stage) {
@@ -278,6 +278,14 @@ pub(super) fn asked(context: Context<'_>, size: &Size) -> Option<u32> {
 }
 
 fn count(context: Context<'_>, size: &Size) -> u32 {
+    if context.pool.count == Some(0) {
+        return 0;
+    }
+    count_if_any(context, size)
+}
+
+/// The nodes of a pool that has some: what decides about a pool of none too.
+fn count_if_any(context: Context<'_>, size: &Size) -> u32 {
     asked(context, size).unwrap_or(1)
 }
 
@@ -346,7 +354,7 @@ fn live_size(
             .push(Diagnostic::new(Code::SizeUnknownKept, at(context), message));
         return Some((unlisted(usual), false));
     };
-    sticky::still_fits(context, role, size, context.pool.count).then(|| (size.clone(), true))
+    sticky::still_fits(context, role, size, context.count()).then(|| (size.clone(), true))
 }
 
 /// A size of which nothing but the name is known.

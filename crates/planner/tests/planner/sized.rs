@@ -2,7 +2,8 @@
 
 use model::{
     diag::Code,
-    plan::PoolPlan,
+    plan::{PoolPlan, Step},
+    resource::ResourceKind,
     spec::{Method, Model, Pool, Precision, SizeChoice, Stage, Workload},
     units::SizeName,
 };
@@ -85,6 +86,27 @@ fn a_deadline_that_nothing_meets_is_one_error() {
     let found = planned(&spec(late), &empty());
     assert!(found.plan.is_none());
     assert_eq!(codes(&found.diagnostics), ["MODEL004"]);
+}
+
+#[test]
+fn a_pool_of_no_nodes_has_a_size_and_nothing_else() {
+    let mut train = trained(40_000_000_000, "20d");
+    train.size = SizeChoice::Auto;
+    let size = chosen(train.clone()).size;
+    train.count = Some(0);
+    let plan = good_plan(&spec(train), &empty());
+    let pool = &plan.pools["train"];
+    assert_eq!((&pool.size, pool.count), (&size, 0));
+    assert_eq!((&pool.memory, &pool.throughput), (&None, &None));
+    let of_pool = |step: &&Step| step.address.pool_name() == Some("train");
+    assert_eq!(plan.steps.iter().filter(of_pool).count(), 0);
+    assert!(
+        plan.steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::VirtualNetwork)
+    );
+    let lines = plan.cost.lines.iter();
+    assert_eq!(lines.filter(|line| line.address == "pool.train").count(), 0);
 }
 
 #[test]

@@ -13,4 +13,6 @@ mod reading;
 
 mod retail;
 
+mod retail_items;
+
 mod small;

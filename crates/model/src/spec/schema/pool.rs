@@ -74,8 +74,8 @@ pub(crate) const POOL: Block = Block {
             "What is known about the model; decides the memory and with it size and number of nodes.";
         "deadline": Kind::text(&quantities::SPAN), OPTIONAL, NOW, "30d",
             "Time in which the training tokens must be through; decides the number of nodes where `count` is not given.";
-        "count": Kind::integer(1, MOST_NODES), OPTIONAL, NOW, "8",
-            "Number of nodes; optional where the model says enough.";
+        "count": Kind::integer(0, MOST_NODES), OPTIONAL, NOW, "8",
+            "Number of nodes; optional where the model says enough. With 0 the pool has none, and what pools share stays.";
         "grouping": Kind::words(words::GROUPING), default("auto"), NOW, "auto",
             "Single VMs or one scale set.";
         "os": Kind::words(words::OS).not(&[("ubuntu", "write `linux`; `image` chooses the distribution")]),

@@ -250,7 +250,7 @@ fn the_schema_refuses_unknown_and_missing_keys_and_wrong_types() {
         "{version: 1, name: demo, location: eastus, pools: {}}",
         "{version: 1, name: demo, location: eastus, pools: {p: {stage: training}}}",
         "{version: 2, name: demo, location: eastus, pools: {p: {stage: training, workload: small}}}",
-        "{version: 1, name: demo, location: eastus, pools: {p: {stage: training, workload: small, count: 0}}}",
+        "{version: 1, name: demo, location: eastus, pools: {p: {stage: training, workload: small, count: -1}}}",
         "{version: 1, name: demo, location: [a, a], pools: {p: {stage: training, workload: small}}}",
     ] {
         assert!(breaks_schema(text), "{text}");

@@ -113,12 +113,12 @@ fn types_are_those_of_yaml_1_2() {
     let types = [
         (
             "count: \"8\"",
-            "SPEC004 8:12 `count` takes a whole number from 1 to 1000, found the text `8`",
+            "SPEC004 8:12 `count` takes a whole number from 0 to 1000, found the text `8`",
             "write `8` without quotes",
         ),
         (
             "count: 0644",
-            "SPEC004 8:12 `count` takes a whole number from 1 to 1000, found the text `0644`",
+            "SPEC004 8:12 `count` takes a whole number from 0 to 1000, found the text `0644`",
             "write `644`: a number has no leading zeros, and they do not make it octal",
         ),
         (
@@ -163,7 +163,7 @@ fn numbers_and_texts_are_told_apart() {
     check(
         &pool("count: 1.5\nzones: [one]"),
         &[
-            "SPEC004 8:12 `count` takes a whole number from 1 to 1000, found the number `1.5`",
+            "SPEC004 8:12 `count` takes a whole number from 0 to 1000, found the number `1.5`",
             "SPEC004 9:13 `zones[0]` takes a whole number from 1 to 3, found the text `one`",
         ],
     );

@@ -90,10 +90,10 @@ fn gpu_names_are_exact() {
 fn numbers_are_in_their_range() {
     check(
         &pool(
-            "count: 0\nzones: [1, 4]\ndisks: {os: {size_gb: 5000}, data: [{size_gb: 0}, {size_gb: 4, lun: 64}]}",
+            "count: -1\nzones: [1, 4]\ndisks: {os: {size_gb: 5000}, data: [{size_gb: 0}, {size_gb: 4, lun: 64}]}",
         ),
         &[
-            "SPEC006 8:12 `count` takes a whole number from 1 to 1000, found `0`",
+            "SPEC006 8:12 `count` takes a whole number from 0 to 1000, found `-1`",
             "SPEC006 9:16 `zones[1]` takes a whole number from 1 to 3, found `4`",
             "SPEC006 10:27 `size_gb` takes a whole number from 30 to 4095, found `5000`",
             "SPEC006 10:51 `size_gb` takes a whole number from 1 to 65536, found `0`",
@@ -102,7 +102,7 @@ fn numbers_are_in_their_range() {
     );
     check(
         &pool("count: 1001"),
-        &["SPEC006 8:12 `count` takes a whole number from 1 to 1000, found `1001`"],
+        &["SPEC006 8:12 `count` takes a whole number from 0 to 1000, found `1001`"],
     );
     check(
         &BASE.replace("version: 1", "version: 2"),

@@ -73,7 +73,7 @@ fn values_that_do_not_fit_are_refused_where_they_are_used() {
         &[],
         &[("SIZE", "hunter2")],
         &[
-            "SPEC004 8:12 `count` takes a whole number from 1 to 1000, found the text `many` (`${var.n}`)",
+            "SPEC004 8:12 `count` takes a whole number from 0 to 1000, found the text `many` (`${var.n}`)",
             "SPEC006 9:11 `size` takes `auto`, a VM size such as `Standard_ND96isr_H100_v5` or a block of `family`, `gpu`, `min_gpu_memory`, `rdma` and `max_hourly`, found the value of `${env.SIZE}`",
         ],
     );

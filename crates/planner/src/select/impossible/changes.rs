@@ -77,7 +77,7 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
 /// Numbers of nodes that could do instead of the one that the spec has: what the model needs,
 /// what the money buys, what shares a fabric.
 fn counts(context: Context<'_>, near: &[Trial<'_>]) -> Vec<u32> {
-    let Some(there_are) = context.pool.count else {
+    let Some(there_are) = context.count() else {
         return Vec::new();
     };
     let needed = near.iter().filter_map(vms_needed);

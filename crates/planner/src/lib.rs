@@ -28,6 +28,8 @@ mod verify;
 
 mod target;
 
+mod alternates;
+
 mod plan;
 
 pub use self::{

@@ -6,6 +6,8 @@ pub mod formula;
 
 pub mod step;
 
+pub mod alternate;
+
 pub mod walk;
 
 mod lint;
@@ -14,4 +16,4 @@ pub mod file;
 
 pub mod event;
 
-pub use self::{document::*, event::*, file::*, formula::*, step::*, walk::*};
+pub use self::{alternate::*, document::*, event::*, file::*, formula::*, step::*, walk::*};

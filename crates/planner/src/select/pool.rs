@@ -69,6 +69,8 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
+        priority: context.pool.priority.clone(),
+        others: Vec::new(),
         image_kind: choice.kind.clone(),
         accelerated_networking: accelerated_networking(context, &chosen.size, &mut findings),
         memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),

@@ -126,7 +126,7 @@ impl Node<'_> {
             zones: choice.zone.into_iter().collect(),
             size: self.selection.size.clone(),
             image: choice.image,
-            priority: priority(&self.pool.priority),
+            priority: priority(&self.selection.priority),
             computer_name: name.clone(),
             admin_user: self.scope.spec.access.user.clone(),
             ssh_keys: self.ssh_keys(),

@@ -20,6 +20,8 @@ mod targets;
 
 mod verifying;
 
+mod fallbacks;
+
 mod spot;
 
 mod costs;

@@ -14,7 +14,7 @@ use model::{
     units::Region,
 };
 
-use crate::select::Findings;
+use crate::select::{Findings, Weights};
 
 /// Azure's counters that a Standard public address counts for. Which of them a region has depends
 /// on its age; the second one is in every answer that was recorded.
@@ -48,7 +48,8 @@ pub(crate) fn quota(
     mode: Mode,
     location: &Region,
 ) -> (Vec<QuotaLine>, Findings) {
-    let mut demand = demand(steps, catalog);
+    let weights = Weights::of(catalog, live, location);
+    let mut demand = demand(steps, weights);
     demand.compute.retain(|_, (needed, _)| *needed > 0);
     demand.network.retain(|_, needed| *needed > 0);
     lines(demand, live, mode, location)
@@ -67,14 +68,15 @@ pub struct QuotaReport {
 
 /// The quota of everything that a plan has or makes, also where it adds nothing.
 pub fn report(plan: &Plan, catalog: &Catalog, live: &Live) -> QuotaReport {
-    let mut demand = demand(&plan.steps, catalog);
+    let weights = Weights::of(catalog, live, &plan.scope.location);
+    let mut demand = demand(&plan.steps, weights);
     for step in &plan.steps {
         let pool = step.address.pool_name();
         if step.kind == ResourceKind::PublicIpAddress {
             demand.addresses(0);
         }
         if let Some(vm) = step.after.as_ref().and_then(Resource::virtual_machine) {
-            demand.vcpus(vm, catalog, 0, pool);
+            demand.vcpus(vm, weights, 0, pool);
             demand.add(MACHINES, 0, pool);
         }
     }
@@ -140,7 +142,7 @@ fn lines(demand: Demand, live: &Live, mode: Mode, location: &Region) -> (Vec<Quo
     (lines, findings)
 }
 
-fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
+fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
     let mut demand = Demand::default();
     for step in steps {
         let machine = |resource: &Option<Resource>| {
@@ -156,7 +158,7 @@ fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
                     demand.addresses(1);
                 }
                 if let Some(vm) = machine(&step.after)
-                    && demand.vcpus(&vm, catalog, 1, pool)
+                    && demand.vcpus(&vm, weights, 1, pool)
                 {
                     demand.add(MACHINES, 1, pool);
                 }
@@ -165,9 +167,9 @@ fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
             Action::Update | Action::RestartUpdate | Action::StopUpdate | Action::Replace => {
                 if let (Some(before), Some(after)) = (machine(&step.before), machine(&step.after))
                     && before.size != after.size
-                    && demand.vcpus(&after, catalog, 1, pool)
+                    && demand.vcpus(&after, weights, 1, pool)
                 {
-                    demand.vcpus(&before, catalog, -1, pool);
+                    demand.vcpus(&before, weights, -1, pool);
                 }
             }
             Action::NoOp | Action::Repair | Action::Start | Action::Delete => {}
@@ -181,26 +183,23 @@ impl Demand {
     fn vcpus(
         &mut self,
         vm: &VirtualMachine,
-        catalog: &Catalog,
+        weights: Weights<'_>,
         sign: i64,
         pool: Option<&str>,
     ) -> bool {
-        let Some(size) = catalog.size(&vm.size) else {
+        let Some(vcpus) = weights.vcpus(&vm.size) else {
             if sign > 0 {
                 self.unknown.push(vm.size.to_string());
             }
             return false;
         };
-        let vcpus = sign.saturating_mul(i64::from(size.vcpus));
+        let vcpus = sign.saturating_mul(i64::from(vcpus));
         match vm.priority {
             VmPriority::Spot { .. } => self.add(SPOT_VCPUS, vcpus, pool),
             VmPriority::Regular => {
                 self.add(REGIONAL_VCPUS, vcpus, pool);
-                if let Some(family) = &size.family {
-                    let counter = catalog
-                        .quota_family(family)
-                        .map_or(family, |row| &row.usage_name);
-                    self.add(counter.as_str(), vcpus, pool);
+                if let Some(family) = weights.family(&vm.size) {
+                    self.add(&family, vcpus, pool);
                 }
             }
         }

@@ -22,6 +22,10 @@ pub mod alternates;
 
 mod demand;
 
+mod weight;
+
+mod impossible;
+
 mod spot_price;
 
 mod deadline;
@@ -43,8 +47,8 @@ use model::{
 };
 use rust_decimal::Decimal;
 
-pub(crate) use self::demand::Demand;
 pub use self::pool::select;
+pub(crate) use self::{demand::Demand, weight::Weights};
 
 /// What was chosen for a pool, and why.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use model::{
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
     resource::{Security, VirtualMachine},
-    spec::{DiskType, Grouping, SecurityChoice},
+    spec::{DiskType, Grouping, ImageChoice, SecurityChoice},
 };
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 use crate::sizing::estimate::Sizing;
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
-const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
+pub(super) const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
 
 /// The live nodes of a pool by index.
 pub(super) type Nodes<'a> = BTreeMap<u32, (&'a LiveResource, &'a VirtualMachine)>;
@@ -43,27 +43,17 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     ask(context, &chosen, &mut findings);
     let indices = zones::indices(&nodes, chosen.count);
     let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
-    let new_node = NodeChoice {
-        image: image::resolve(
-            context,
-            &chosen.size,
-            &choice,
-            is_image_needed(&indices, &choice, &nodes),
-            &mut findings,
-        ),
-        zone: None,
-        os_disk_gb: os_disk_gb(context, &choice, &mut findings),
-        os_disk_type: context
-            .pool
-            .disks
-            .os_type
-            .unwrap_or_else(|| os_disk_type(&chosen.size)),
-        os_disk_name: None,
-        security: security(context, &chosen.size, &mut findings),
-    };
+    let is_needed = is_image_needed(context, (&indices, &choice, &chosen.size), &nodes);
+    let new_node = new_node(context, &chosen, (&choice, is_needed), &mut findings);
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
-    let kept = sticky::kept(context, &choice, &new_node, &spread.places, &nodes);
+    let kept = sticky::kept(
+        context,
+        (&choice, &chosen.size.name),
+        &new_node,
+        &spread.places,
+        &nodes,
+    );
     let mut why = why(context, role, &chosen, &choice);
     why.extend(spread.why);
     let selection = Selection {
@@ -88,6 +78,27 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     (Ok(selection), findings)
 }
 
+/// What a node that is made gets.
+fn new_node(
+    context: Context<'_>,
+    chosen: &Chosen,
+    (choice, is_needed): (&Choice, bool),
+    findings: &mut Findings,
+) -> NodeChoice {
+    NodeChoice {
+        image: image::resolve(context, &chosen.size, choice, is_needed, findings),
+        zone: None,
+        os_disk_gb: os_disk_gb(context, choice, findings),
+        os_disk_type: context
+            .pool
+            .disks
+            .os_type
+            .unwrap_or_else(|| os_disk_type(&chosen.size)),
+        os_disk_name: None,
+        security: security(context, &chosen.size, findings),
+    }
+}
+
 fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> PoolRefusal {
     PoolRefusal {
         needs: role.words().to_owned(),
@@ -97,11 +108,15 @@ fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> Pool
 }
 
 /// Whether any node is made, or made again, from the image.
-fn is_image_needed(indices: &BTreeSet<u32>, choice: &Choice, nodes: &Nodes<'_>) -> bool {
+fn is_image_needed(
+    context: Context<'_>,
+    (indices, choice, size): (&BTreeSet<u32>, &Choice, &Size),
+    nodes: &Nodes<'_>,
+) -> bool {
     indices.iter().any(|index| {
         nodes
             .get(index)
-            .is_none_or(|(_, vm)| !choice.covers(&vm.image))
+            .is_none_or(|(_, vm)| !sticky::keeps_image(context, choice, &size.name, vm))
     })
 }
 
@@ -121,6 +136,13 @@ fn choose_image(
     }
     match image::choose(context, &chosen.size) {
         Ok(choice) => Some(choice),
+        // What runs stays, whatever the catalogue says of it by now.
+        Err(reason) if may_keep_image(context, chosen) && !nodes.is_empty() => {
+            let (_, (_, vm)) = nodes.first_key_value()?;
+            let mut choice = image::of_live(&vm.image, vm.os_disk.size_gb);
+            choice.notes = vec![format!("the image is that of the live nodes: {reason}")];
+            Some(choice)
+        }
         Err(reason) => {
             let message = format!(
                 "no image that the spec allows runs on `{}`: {reason}",
@@ -134,6 +156,10 @@ fn choose_image(
             None
         }
     }
+}
+
+fn may_keep_image(context: Context<'_>, chosen: &Chosen) -> bool {
+    context.pool.image == ImageChoice::Auto && !context.reselect && chosen.new_nodes == 0
 }
 
 /// A pool of many nodes is one scale set unless it already is single VMs.

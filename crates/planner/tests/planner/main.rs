@@ -36,6 +36,8 @@ mod properties;
 
 mod oracle;
 
+mod small_world;
+
 mod reference;
 
 mod sized;

@@ -93,6 +93,15 @@ pub const ALL: &[Rule] = &[
     budget::RULE,
 ];
 
+/// The most InfiniBand nodes that share a fabric.
+pub(super) use self::placement::MOST_ON_A_FABRIC;
+
+/// The code of the reason that quota lacks.
+pub(super) const QUOTA: &str = quota::RULE.id;
+
+/// The id of the rule that the pool must hold the model.
+pub(super) const MEMORY: &str = memory::RULE.id;
+
 /// The id of the rule that some image must run on a size.
 pub(super) const IMAGE: &str = image_fit::RULE.id;
 

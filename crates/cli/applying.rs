@@ -170,7 +170,8 @@ pub(crate) fn run(
     };
     app.output.note("\n");
     report(app, &outcome, facts, &found);
-    if facts.as_planned {
+    // What another size or price costs is told by the next plan.
+    if facts.as_planned && outcome.taken.is_empty() {
         app.output.note(&render::cost::now(&plan.cost));
     }
     if let Some(failure) = failure.filter(|_| !outcome.reached()) {
@@ -255,7 +256,7 @@ async fn drive(
 /// Turns an outcome into an exit code and findings; reads once more where every step was done.
 fn finish(plan: &Plan, world: &World, outcome: &Outcome, reached: Exit) -> (Exit, Diagnostics) {
     if outcome.reached() {
-        return match crate::planning::verify(plan, world) {
+        return match crate::planning::verify(&plan.taking(&outcome.taken), world) {
             Ok(findings) if findings.has_errors() => (Exit::NotReached, findings),
             Ok(findings) => (reached, findings),
             Err(stop) => (Exit::NotReached, stop.diagnostics),

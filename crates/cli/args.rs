@@ -348,6 +348,9 @@ pub(crate) struct Planning {
     /// Most requests a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rps: Option<u32>,
+    /// Whether money is no matter.
+    #[arg(skip)]
+    pub(crate) without_budget: bool,
     #[command(flatten)]
     pub(crate) pricing: Pricing,
 }

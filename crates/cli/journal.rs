@@ -203,7 +203,13 @@ impl State {
             }
             Progress::Board { board, drawn } => {
                 board.feed(event, elapsed);
-                let ends = matches!(event, Event::StepFinished { .. } | Event::Interrupted);
+                let ends = matches!(
+                    event,
+                    Event::StepFinished { .. }
+                        | Event::Moved { .. }
+                        | Event::Paused { .. }
+                        | Event::Interrupted
+                );
                 if ends && let Some(line) = events::line(event, elapsed, style) {
                     erase(*drawn);
                     *drawn = 0;

@@ -65,7 +65,11 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
         live.subscription.clone_from(&spec.subscription);
     }
     let catalog = app.catalog(planning.offline);
-    let planned = decide(&world, catalog, spec, &mut live, &options)?;
+    let spec = Spec {
+        budget: spec.budget.clone().filter(|_| !planning.without_budget),
+        ..spec.clone()
+    };
+    let planned = decide(&world, catalog, &spec, &mut live, &options)?;
     let mut findings = source.warnings();
     findings.extend(planned.diagnostics);
     findings.extend(app.cache_findings());

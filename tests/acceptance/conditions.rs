@@ -111,7 +111,10 @@ fn hardware_that_is_missing_for_a_while_is_told_and_found_again() {
 
 #[test]
 fn spot_machines_that_are_taken_back_are_made_again() {
-    let spec = two_pools("duo").replace("  serve:\n", "  serve:\n    priority: spot\n");
+    let spec = two_pools("duo").replace(
+        "  serve:\n",
+        "  serve:\n    priority: spot\n    zones: none\n",
+    );
     let (place, server) = stage(&spec);
     server.set_faults(&one(
         &json!({"match": {"priority": "spot", "count": 1}, "then": "fail_allocation"}),

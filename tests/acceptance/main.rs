@@ -25,6 +25,8 @@ mod faults;
 
 mod conditions;
 
+mod capacity;
+
 mod sweep;
 
 mod leftover;

@@ -61,7 +61,7 @@ impl Witness {
 
 #[test]
 fn a_token_is_sent_and_never_told() {
-    let mut place = Place::new(&two_pools("quiet"));
+    let mut place = Place::new(&format!("{}    zones: none\n", two_pools("quiet")));
     let server = place.serve(1_000);
     let planted = |name: &str| (name.to_owned(), PLANTED.to_owned());
     place

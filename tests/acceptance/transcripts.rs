@@ -38,6 +38,7 @@ transcripts! {
     refusals,
     sandbox_world,
     saved_plan,
+    scarce,
     shrink,
     sized,
     unreadable,

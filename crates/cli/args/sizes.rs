@@ -20,7 +20,7 @@ pub(crate) struct Sizes {
     /// Only sizes with RDMA
     #[arg(long)]
     pub(crate) rdma: bool,
-    /// Order
+    /// Order; sizes without a known price come last
     #[arg(long, value_enum, default_value_t)]
     pub(crate) sort: SizeOrder,
 }
@@ -35,6 +35,8 @@ pub(crate) enum SizeOrder {
     Price,
     /// By price of a GPU
     PricePerGpu,
+    /// By price of a GiB of GPU memory
+    PricePerGib,
     /// By price of a dense bf16 TFLOPS
     PricePerTflops,
 }

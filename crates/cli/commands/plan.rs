@@ -10,7 +10,7 @@ use model::{
 
 use crate::{
     app::App,
-    args,
+    args::{self, Planning},
     exit::Exit,
     files,
     planning::{self, Made},
@@ -23,7 +23,11 @@ pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
         let stop = Stop::usage("--out: expected a file, found `-`");
         return Err(stop.help("`-o json` prints the document that `--out` saves"));
     }
-    let made = planning::make(app, &arguments.planning, arguments.destroy)?;
+    let planning = Planning {
+        without_budget: arguments.refresh_only,
+        ..arguments.planning.clone()
+    };
+    let made = planning::make(app, &planning, arguments.destroy)?;
     if arguments.refresh_only {
         return drift(app, made, arguments.detailed_exitcode);
     }

@@ -7,7 +7,7 @@ use model::{
     diag::Code,
     units::Region,
 };
-use render::sizes::SizeRow;
+use render::sizes::{SizeRow, Unit};
 use rust_decimal::Decimal;
 
 use crate::{
@@ -33,20 +33,22 @@ pub(crate) fn run(app: &App, arguments: &args::Sizes) -> Outcome {
         .filter(|size| offers.is_none_or(|offers| offers.get(&size.name).is_some()))
         .map(|size| {
             let offer = offers.and_then(|offers| offers.get(&size.name));
+            let price = catalog.vm_price(&location, &size.name);
             SizeRow {
                 size,
-                price: catalog.vm_price(&location, &size.name),
+                price,
+                units: catalog.unit_prices(size, price.and_then(|price| price.linux)),
                 zones: offer.map(|offer| offer.zones.as_ref()),
                 spot: offer.map(|offer| offer.spot),
             }
         })
         .filter(|row| most.is_none_or(|most| linux(row).is_some_and(|price| price <= most)))
         .collect();
-    sort(&mut rows, arguments.sort, catalog);
+    sort(&mut rows, arguments.sort);
     let text = if app.output.is_json() {
         render::sizes::json(&rows, &location)
     } else {
-        render::sizes::text(&rows, &location, app.output.stdout)
+        render::sizes::text(&rows, &location, unit(arguments.sort), app.output.stdout)
     };
     app.output.data(&text);
     app.say_below(&app.cache_findings());
@@ -114,26 +116,26 @@ fn linux(row: &SizeRow<'_>) -> Option<Decimal> {
 }
 
 /// Sizes whose order is not known come last, and equal ones by name.
-fn sort(rows: &mut [SizeRow<'_>], order: SizeOrder, catalog: &Catalog) {
-    let gpus = |row: &SizeRow<'_>| {
-        row.size
-            .gpu
-            .as_ref()?
-            .share
-            .map(model::catalog::GpuShare::whole)
-            .filter(|count| *count > 0)
-    };
+fn sort(rows: &mut [SizeRow<'_>], order: SizeOrder) {
     let key = |row: &SizeRow<'_>| match order {
         SizeOrder::Name => None,
         SizeOrder::Price => linux(row),
-        SizeOrder::PricePerGpu => linux(row)?.checked_div(Decimal::from(gpus(row)?)),
-        SizeOrder::PricePerTflops => {
-            let tflops = catalog.gpu(&row.size.gpu.as_ref()?.model)?.dense_tflops;
-            linux(row)?.checked_div(tflops.checked_mul(Decimal::from(gpus(row)?))?)
-        }
+        SizeOrder::PricePerGpu => row.units.gpu,
+        SizeOrder::PricePerGib => row.units.gpu_gib,
+        SizeOrder::PricePerTflops => row.units.tflops,
     };
     rows.sort_by_cached_key(|row| {
         let key = key(row);
         (key.is_none(), key, row.size.name.key())
     });
+}
+
+/// The unit price that is shown beside the price.
+fn unit(order: SizeOrder) -> Option<Unit> {
+    match order {
+        SizeOrder::Name | SizeOrder::Price => None,
+        SizeOrder::PricePerGpu => Some(Unit::Gpu),
+        SizeOrder::PricePerGib => Some(Unit::GpuGib),
+        SizeOrder::PricePerTflops => Some(Unit::Tflops),
+    }
 }

@@ -30,6 +30,8 @@ mod verify;
 
 mod target;
 
+mod alternates;
+
 mod plan;
 
 pub use self::{

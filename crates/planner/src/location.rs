@@ -14,7 +14,7 @@ use model::{
 use crate::{
     cost,
     plan::Input,
-    select::{self, Context, Findings, Selection, need::Need},
+    select::{self, Context, Findings, Selection, alternates, need::Need},
     target,
 };
 
@@ -185,10 +185,18 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
             budget,
             reselect: input.options.reselect,
         };
+        let pool = alternates::as_live(context);
+        let context = Context {
+            pool: &pool,
+            ..context
+        };
         let (selection, found) = select::select(context);
         findings.extend(found);
         match selection {
-            Ok(selection) => {
+            Ok(mut selection) => {
+                let (others, found) = alternates::all(context, &selection);
+                findings.extend(found);
+                selection.others = others;
                 demand.add(context, &selection);
                 selections.insert(name.clone(), selection);
             }

@@ -10,15 +10,15 @@ use model::{
     live::{Live, Mode, Question},
     plan::{
         Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan, PoolImage,
-        PoolPlan, Run, Scope, SpecReference, Step,
+        PoolPlan, Run, Scarcity, Scope, SpecReference, Step,
     },
     price_book::PriceBook,
-    spec::{Pool, Priority, Spec},
+    spec::{OnPartial, Pool, Priority, Spec},
     units::{Region, Timestamp},
 };
 
 use crate::{
-    cost,
+    alternates, cost,
     diff::{self, Changes, Permissions, index::Index},
     lifetime::{self, Term},
     location::{self, Selections},
@@ -206,7 +206,8 @@ fn create(
     let keys = ssh_keys(input);
     let context = context(input, &location, keys.as_deref(), term.as_ref());
     let desired = shape::run(input.spec, &selections, context);
-    let changes = diff::run(&desired, index, &input.options.permissions, input.catalog);
+    let mut changes = diff::run(&desired, index, &input.options.permissions, input.catalog);
+    alternates::record(input.spec, &selections, context, &mut changes.steps);
     let assembly = Assembly {
         input,
         index,
@@ -260,12 +261,13 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
             kind: chosen.image_kind.clone(),
             urn: image.to_string(),
         },
-        priority: match pool.priority {
+        priority: match chosen.priority {
             Priority::Regular => "regular",
             Priority::Spot(_) => "spot",
         }
         .to_owned(),
         zones: chosen.zones.clone(),
+        scarcity: scarcity(pool, chosen),
         placement: "none".to_owned(),
         grouping: "vms".to_owned(),
         orchestrator: "manual".to_owned(),
@@ -277,6 +279,17 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         why: chosen.why.clone(),
         candidates: chosen.candidates.clone(),
     }
+}
+
+/// What the pool does without capacity, where one attempt is not all.
+fn scarcity(pool: &Pool, chosen: &Selection) -> Option<Scarcity> {
+    let scarcity = Scarcity {
+        wait_seconds: pool.capacity.wait.seconds(),
+        min_count: pool.capacity.min_count,
+        rollback: pool.capacity.on_partial == OnPartial::Rollback,
+    };
+    let is_usual = scarcity.wait_seconds == 0 && scarcity.min_count.is_none() && !scarcity.rollback;
+    (!is_usual || !chosen.others.is_empty()).then_some(scarcity)
 }
 
 struct Assembly<'a> {

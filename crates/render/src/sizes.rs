@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{
-    catalog::{Architecture, GpuShare, Lifecycle, Size, SizeGpu, VmPrice},
+    catalog::{Architecture, GpuShare, Lifecycle, Size, SizeGpu, UnitPrices, VmPrice},
     units::Region,
 };
 use serde_json::{Value, json};
@@ -27,14 +27,46 @@ pub struct SizeRow<'a> {
     pub size: &'a Size,
     /// Its price row; `None` where there is none.
     pub price: Option<&'a VmPrice>,
+    /// Prices of what it has.
+    pub units: UnitPrices,
     /// Zones that have it; `None` where it is not known whether the region offers it.
     pub zones: Option<&'a BTreeSet<String>>,
     /// Whether the region offers it as spot; `None` where that is not known.
     pub spot: Option<bool>,
 }
 
-/// A table of sizes.
-pub fn text(rows: &[SizeRow<'_>], location: &Region, style: Style) -> String {
+/// A unit whose price can be shown beside that of a VM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A GPU.
+    Gpu,
+    /// A GiB of GPU memory.
+    GpuGib,
+    /// A TFLOPS.
+    Tflops,
+}
+
+impl Unit {
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Gpu => "per GPU",
+            Self::GpuGib => "per GPU-GiB",
+            Self::Tflops => "per TFLOPS",
+        }
+    }
+
+    fn of(self, units: UnitPrices) -> Option<String> {
+        let price = match self {
+            Self::Gpu => units.gpu,
+            Self::GpuGib => units.gpu_gib,
+            Self::Tflops => units.tflops,
+        };
+        price.map(|price| price.to_string())
+    }
+}
+
+/// A table of sizes, with the price of a unit where one is asked for.
+pub fn text(rows: &[SizeRow<'_>], location: &Region, unit: Option<Unit>, style: Style) -> String {
     let mut paper = Paper::new(style);
     if rows.is_empty() {
         paper.paragraph(
@@ -53,12 +85,13 @@ pub fn text(rows: &[SizeRow<'_>], location: &Region, style: Style) -> String {
         Column::left("RDMA", Fit::Keep),
         spare(Column::left("Zones", Fit::Keep)),
         Column::decimal("USD/h"),
-        Column::decimal("Spot"),
-        Column::left("", Fit::Wrap),
     ];
+    let of_unit = unit.map(|unit| Column::decimal(unit.heading()));
+    let last = [Column::decimal("Spot"), Column::left("", Fit::Wrap)];
+    let columns: Vec<Column> = columns.into_iter().chain(of_unit).chain(last).collect();
     let mut table = Table::new(columns, 0);
     for row in rows {
-        table.row(cells(row));
+        table.row(cells(row, unit));
     }
     paper.lines(&table.lines(style));
     paper.blank();
@@ -78,6 +111,11 @@ pub fn text(rows: &[SizeRow<'_>], location: &Region, style: Style) -> String {
     } else {
         format!("{sizes} in {location}{prices}.")
     };
+    let which = if unit == Some(Unit::Tflops) {
+        format!("{which} TFLOPS are those of dense bf16, or of fp16 for GPUs without it.")
+    } else {
+        which
+    };
     let sentence =
         format!("{which} What your subscription may use there is not part of the catalogue.");
     paper.paragraph(0, Ink::Faint, &sentence);
@@ -92,7 +130,7 @@ const fn spare(column: Column) -> Column {
     }
 }
 
-fn cells(row: &SizeRow<'_>) -> Vec<Line> {
+fn cells(row: &SizeRow<'_>, unit: Option<Unit>) -> Vec<Line> {
     let SizeRow {
         size, price, zones, ..
     } = row;
@@ -109,7 +147,12 @@ fn cells(row: &SizeRow<'_>) -> Vec<Line> {
         None => unknown(),
     };
     let amount = |amount: Option<String>| amount.map_or_else(unknown, Line::of);
-    vec![
+    let of_unit = unit.map(|unit| match (unit.of(row.units), &size.gpu) {
+        (Some(price), _) => Line::of(words::decimal(&price)),
+        (None, Some(_)) => unknown(),
+        (None, None) => Line::of("no GPU"),
+    });
+    let mut cells = vec![
         Line::of(size.name.as_str()),
         gpus,
         gpu_memory,
@@ -123,17 +166,19 @@ fn cells(row: &SizeRow<'_>) -> Vec<Line> {
                 .and_then(|price| price.linux)
                 .map(|price| words::decimal(&price.to_string())),
         ),
-        if row.spot == Some(false) {
-            Line::of("no")
-        } else {
-            amount(
-                price
-                    .and_then(|price| price.spot)
-                    .map(|price| words::decimal(&price.to_string())),
-            )
-        },
-        Line::inked(Ink::Faint, remarks(size, *price).join(", ")),
-    ]
+    ];
+    cells.extend(of_unit);
+    cells.push(if row.spot == Some(false) {
+        Line::of("no")
+    } else {
+        amount(
+            price
+                .and_then(|price| price.spot)
+                .map(|price| words::decimal(&price.to_string())),
+        )
+    });
+    cells.push(Line::inked(Ink::Faint, remarks(size, *price).join(", ")));
+    cells
 }
 
 fn unknown() -> Line {
@@ -200,6 +245,7 @@ fn document(row: &SizeRow<'_>) -> Value {
     let SizeRow {
         size,
         price,
+        units,
         zones,
         spot,
     } = row;
@@ -251,6 +297,7 @@ fn document(row: &SizeRow<'_>) -> Value {
         "zones": zones,
         "spot": spot,
         "price": price.map(|price| price_document(price, *spot)),
+        "unit_prices": unit_document(*units),
         "notes": notes,
         "source": &**source,
         "as_of": &**as_of,
@@ -262,6 +309,14 @@ pub(crate) fn architecture_word(architecture: Architecture) -> &'static str {
         Architecture::X64 => "x64",
         Architecture::Arm64 => "arm64",
     }
+}
+
+fn unit_document(units: UnitPrices) -> Value {
+    json!({
+        "gpu_hourly": Unit::Gpu.of(units),
+        "gpu_gib_hourly": Unit::GpuGib.of(units),
+        "tflops_hourly": Unit::Tflops.of(units),
+    })
 }
 
 fn gpu_document(gpu: &SizeGpu) -> Value {

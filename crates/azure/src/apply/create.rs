@@ -91,7 +91,7 @@ impl Performer<'_> {
         Err(failure::occupied(&whose(&now)))
     }
 
-    fn made_by_us(&self, now: &Now) -> bool {
+    pub(super) fn made_by_us(&self, now: &Now) -> bool {
         now.tags().get(tags::RUN) == Some(self.run.inputs.nonce.as_str())
     }
 

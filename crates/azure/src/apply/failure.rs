@@ -150,6 +150,18 @@ pub(super) fn protected() -> Stopped {
     failure
 }
 
+/// What was made was removed again.
+pub(super) fn rolled_back() -> Stopped {
+    of_kind(
+        "capacity",
+        ours(
+            "RolledBack",
+            "it was made, and removed again because the pool did not get enough of its nodes",
+        ),
+        "`on_partial: keep` keeps what there is room for",
+    )
+}
+
 /// The step was left while it was under way.
 pub(super) fn left_alone(accepted: bool) -> Stopped {
     let mut failure = of_kind(

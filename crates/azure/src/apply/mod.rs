@@ -2,10 +2,12 @@
 //!
 //! It makes one attempt and may fail anywhere; planning and applying again goes on from there.
 
+mod capacity;
 mod change;
 mod create;
 mod failure;
 mod remove;
+mod rounds;
 mod step;
 mod terms;
 mod write;
@@ -86,6 +88,14 @@ struct Run<'a> {
     plan: &'a Plan,
     inputs: &'a ApplyInputs,
     sink: &'a dyn Sink,
+    shared: &'a Shared,
+    /// Whether only what this run has made may be deleted.
+    only_own: bool,
+}
+
+/// What all walks of a run share.
+#[derive(Default)]
+struct Shared {
     /// Set once an event could not be recorded: nothing is written any more.
     broken: AtomicBool,
     writes: AtomicU64,
@@ -97,7 +107,7 @@ impl Run<'_> {
     fn emit(&self, event: &Event) -> Result<(), SinkError> {
         let result = self.sink.emit(event);
         if result.is_err() {
-            self.broken.store(true, Ordering::Relaxed);
+            self.shared.broken.store(true, Ordering::Relaxed);
         }
         result
     }
@@ -110,11 +120,11 @@ impl Run<'_> {
     }
 
     fn is_broken(&self) -> bool {
-        self.broken.load(Ordering::Relaxed)
+        self.shared.broken.load(Ordering::Relaxed)
     }
 }
 
-/// Performs the steps of a plan.
+/// Performs the steps of a plan; pools without capacity in the other ways that the plan records.
 pub async fn apply(
     client: &Client,
     plan: &Plan,
@@ -122,39 +132,45 @@ pub async fn apply(
     sink: &dyn Sink,
     mut interrupt: watch::Receiver<Interrupt>,
 ) -> Outcome {
+    let shared = Shared::default();
     let run = Run {
         client,
         plan,
         inputs,
         sink,
-        broken: AtomicBool::new(false),
-        writes: AtomicU64::new(0),
+        shared: &shared,
+        only_own: false,
     };
     run.tell(&Event::RunStarted {
         stack: plan.stack.clone(),
         nonce: inputs.nonce.clone(),
         changes: plan.changes().count(),
     });
+    let mut outcome = walk(&run, &mut interrupt).await;
+    rounds::go_on(&run, &mut outcome, &mut interrupt).await;
+    outcome.writes = shared.writes.load(Ordering::Relaxed);
+    finish(&run, &outcome);
+    outcome
+}
+
+/// Performs the steps of the run's plan once.
+async fn walk(run: &Run<'_>, interrupt: &mut watch::Receiver<Interrupt>) -> Outcome {
     let limits = WalkLimits {
-        parallelism: inputs.parallelism,
+        parallelism: run.inputs.parallelism,
     };
-    let outcome = match Walk::new(&plan.steps, limits) {
+    match Walk::new(&run.plan.steps, limits) {
         Ok(walk) => {
             let mut driver = Driver {
-                run: &run,
+                run,
                 walk,
                 under_way: BTreeMap::new(),
                 interrupted: false,
             };
-            driver.drive(&mut interrupt).await;
+            driver.drive(interrupt).await;
             driver.outcome()
         }
-        Err(cycle) => refused(plan, &failure::ours("PlanUnsound", cycle.to_string())),
-    };
-    let mut outcome = outcome;
-    outcome.writes = run.writes.load(Ordering::Relaxed);
-    finish(&run, &outcome);
-    outcome
+        Err(cycle) => refused(run.plan, &failure::ours("PlanUnsound", cycle.to_string())),
+    }
 }
 
 /// Feeds the walk.
@@ -274,8 +290,7 @@ fn refused(plan: &Plan, failure: &Failure) -> Outcome {
             .changes()
             .map(|step| (step.address.clone(), step.action, ending.clone()))
             .collect(),
-        writes: 0,
-        interrupted: false,
+        ..Outcome::default()
     }
 }
 

@@ -23,6 +23,9 @@ impl Performer<'_> {
             own.all();
             return Ok(());
         };
+        if self.run.only_own && !self.made_by_us(&now) {
+            return Ok(());
+        }
         self.compare(Some(&now), own)?;
         if now
             .tags()

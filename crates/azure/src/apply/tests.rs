@@ -2,6 +2,7 @@
 
 mod world;
 
+mod capacity;
 mod change;
 mod create;
 mod run;

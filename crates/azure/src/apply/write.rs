@@ -143,7 +143,7 @@ impl Performer<'_> {
         self.run
             .emit(&event)
             .map_err(|error| WriteError::Step(failure::journal(&error)))?;
-        self.run.writes.fetch_add(1, Ordering::Relaxed);
+        self.run.shared.writes.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl Performer<'_> {
         if let Err(error) = sent
             && !may_have_been_done(error)
         {
-            self.run.writes.fetch_sub(1, Ordering::Relaxed);
+            self.run.shared.writes.fetch_sub(1, Ordering::Relaxed);
         }
     }
 

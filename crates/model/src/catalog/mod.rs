@@ -19,6 +19,8 @@ mod regional;
 
 mod lone;
 
+mod unit_price;
+
 mod parts;
 
 mod info;
@@ -46,4 +48,5 @@ pub use self::{
     },
     rows::*,
     table::TableError,
+    unit_price::UnitPrices,
 };

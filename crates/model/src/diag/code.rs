@@ -86,6 +86,8 @@ codes! {
     SizeLacks = "SIZE008", Error;
     /// Which sizes the subscription may use could not be read.
     SizesUnknown = "SIZE009", Warning;
+    /// A size of `fallback` that is not tried.
+    FallbackLeftOut = "SIZE011", Warning;
     /// A model that is not known by its name.
     ModelUnknown = "MODEL001", Error;
     /// A model's `config.json` that gives no shape.

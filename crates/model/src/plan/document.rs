@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Formula, Step};
+use super::{Action, Formula, Scarcity, Step};
 use crate::{
     diag::DiagnosticDocument,
     digest,
@@ -127,6 +127,9 @@ pub struct PoolPlan {
     pub priority: String,
     /// Zones, in the order nodes take them.
     pub zones: Vec<String>,
+    /// What it does without capacity; absent where one attempt is all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scarcity: Option<Scarcity>,
     /// `none` or `single_placement_group`.
     pub placement: String,
     /// `vms` or `scale_set`.

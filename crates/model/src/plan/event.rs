@@ -1,5 +1,7 @@
 //! Events of an apply, and its outcome.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Action;
@@ -66,6 +68,24 @@ pub enum Event {
         /// Seconds since the step began.
         seconds: f64,
     },
+    /// There is no capacity for a pool, and all of it is made in another way.
+    Moved {
+        /// The pool.
+        pool: String,
+        /// The other way.
+        to: String,
+        /// Azure's code.
+        because: String,
+    },
+    /// There is no capacity for a pool, and it is tried again later.
+    Paused {
+        /// The pool.
+        pool: String,
+        /// Seconds until then.
+        seconds: u64,
+        /// Azure's code.
+        because: String,
+    },
     /// The run was asked to stop.
     Interrupted,
     /// The run ended.
@@ -126,6 +146,8 @@ pub struct Outcome {
     pub writes: u64,
     /// Whether somebody interrupted the run.
     pub interrupted: bool,
+    /// Pools that were made in another way, by its number.
+    pub taken: BTreeMap<String, usize>,
 }
 
 impl Outcome {

@@ -8,6 +8,8 @@ pub mod memo;
 
 pub mod step;
 
+pub mod alternate;
+
 pub mod walk;
 
 mod lint;
@@ -16,4 +18,6 @@ pub mod file;
 
 pub mod event;
 
-pub use self::{document::*, event::*, file::*, formula::*, memo::*, step::*, walk::*};
+pub use self::{
+    alternate::*, document::*, event::*, file::*, formula::*, memo::*, step::*, walk::*,
+};

@@ -327,6 +327,7 @@ impl Walk {
                 .collect(),
             writes: 0,
             interrupted: self.interrupted,
+            taken: BTreeMap::new(),
         }
     }
 }

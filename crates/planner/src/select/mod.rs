@@ -18,6 +18,8 @@ pub mod sticky;
 
 mod zones;
 
+pub mod alternates;
+
 mod demand;
 
 mod weight;
@@ -57,6 +59,10 @@ pub struct Selection {
     pub size: SizeName,
     /// Number of nodes.
     pub count: u32,
+    /// How capacity is bought.
+    pub priority: Priority,
+    /// Other ways to make the pool, tried in order where there is no capacity.
+    pub others: Vec<alternates::Other>,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,
     /// Zones of the nodes, in the order in which nodes take them; empty for none.

@@ -8,7 +8,7 @@ use model::{
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
     resource::VirtualMachine,
-    spec::{DiskType, Grouping},
+    spec::{DiskType, Grouping, ImageChoice},
 };
 
 use super::{
@@ -45,16 +45,25 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     ask(context, &chosen, &mut findings);
     let indices = zones::indices(&nodes, chosen.count);
     let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
-    let new_node = new_node(context, &chosen, &choice, (&indices, &nodes), &mut findings);
+    let is_needed = is_image_needed(context, (&indices, &choice, &chosen.size), &nodes);
+    let new_node = new_node(context, &chosen, (&choice, is_needed), &mut findings);
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
     let terms = image::terms(context, new_node.plan.as_ref(), &mut findings);
-    let kept = sticky::kept(context, &choice, &new_node, &spread.places, &nodes);
+    let kept = sticky::kept(
+        context,
+        (&choice, &chosen.size.name),
+        &new_node,
+        &spread.places,
+        &nodes,
+    );
     let mut why = why(context, role, &chosen, &choice);
     why.extend(spread.why);
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
+        priority: context.pool.priority.clone(),
+        others: Vec::new(),
         image_kind: choice.kind.clone(),
         accelerated_networking: accelerated_networking(context, &chosen.size, &mut findings),
         memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),
@@ -77,11 +86,9 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
 fn new_node(
     context: Context<'_>,
     chosen: &Chosen,
-    choice: &Choice,
-    (indices, nodes): (&BTreeSet<u32>, &Nodes<'_>),
+    (choice, is_needed): (&Choice, bool),
     findings: &mut Findings,
 ) -> NodeChoice {
-    let is_needed = is_image_needed(indices, choice, nodes);
     NodeChoice {
         image: image::resolve(context, choice, is_needed, findings),
         plan: image::fact(context, choice)
@@ -113,11 +120,15 @@ fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> Pool
 }
 
 /// Whether any node is made, or made again, from the image.
-fn is_image_needed(indices: &BTreeSet<u32>, choice: &Choice, nodes: &Nodes<'_>) -> bool {
+fn is_image_needed(
+    context: Context<'_>,
+    (indices, choice, size): (&BTreeSet<u32>, &Choice, &Size),
+    nodes: &Nodes<'_>,
+) -> bool {
     indices.iter().any(|index| {
         nodes
             .get(index)
-            .is_none_or(|(_, vm)| !choice.covers(&vm.image))
+            .is_none_or(|(_, vm)| !sticky::keeps_image(context, choice, &size.name, vm))
     })
 }
 
@@ -137,6 +148,13 @@ fn choose_image(
     }
     match image::choose(context, &chosen.size) {
         Ok(choice) => Some(choice),
+        // What runs stays, whatever the catalogue says of it by now.
+        Err(reason) if may_keep_image(context, chosen) && !nodes.is_empty() => {
+            let (_, (_, vm)) = nodes.first_key_value()?;
+            let mut choice = image::of_live(&vm.image, vm.os_disk.size_gb);
+            choice.notes = vec![format!("the image is that of the live nodes: {reason}")];
+            Some(choice)
+        }
         Err(reason) => {
             let message = format!(
                 "no image that the spec allows runs on `{}`: {reason}",
@@ -150,6 +168,10 @@ fn choose_image(
             None
         }
     }
+}
+
+fn may_keep_image(context: Context<'_>, chosen: &Chosen) -> bool {
+    context.pool.image == ImageChoice::Auto && !context.reselect && chosen.new_nodes == 0
 }
 
 /// A pool of many nodes is one scale set unless it already is single VMs.

@@ -6,7 +6,8 @@ use model::{
     catalog::Size,
     live::{Live, LiveResource, Owner, Provisioning},
     resource::VirtualMachine,
-    spec::SecurityChoice,
+    spec::{ImageChoice, SecurityChoice},
+    units::SizeName,
 };
 
 use super::{Context, NodeChoice, Trial, image::Choice, rules, zones::Places};
@@ -54,10 +55,22 @@ pub fn still_fits(
         .all(|rule| (rule.rejects)(&trial).is_none())
 }
 
+/// Whether a live node keeps its image: where it is the one that is asked for, and where the
+/// planner decides, whatever the catalogue prefers by now. Another size may need another image.
+pub fn keeps_image(
+    context: Context<'_>,
+    image: &Choice,
+    size: &SizeName,
+    vm: &VirtualMachine,
+) -> bool {
+    let is_left_open = context.pool.image == ImageChoice::Auto && !context.reselect;
+    image.covers(&vm.image) || (is_left_open && vm.size == *size)
+}
+
 /// What each live node keeps of what the spec leaves open.
 pub fn kept(
     context: Context<'_>,
-    image: &Choice,
+    (image, size): (&Choice, &SizeName),
     new_node: &NodeChoice,
     places: &Places,
     nodes: &BTreeMap<u32, (&LiveResource, &VirtualMachine)>,
@@ -65,7 +78,7 @@ pub fn kept(
     let keep = |index: u32, vm: &VirtualMachine| {
         let disks = &context.pool.disks;
         NodeChoice {
-            image: if image.covers(&vm.image) {
+            image: if keeps_image(context, image, size, vm) {
                 vm.image.clone()
             } else {
                 new_node.image.clone()

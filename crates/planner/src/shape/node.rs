@@ -129,7 +129,7 @@ impl Node<'_> {
             plan: choice.plan,
             os: System::Linux,
             password: None,
-            priority: priority(&self.pool.priority),
+            priority: priority(&self.selection.priority),
             computer_name: name.clone(),
             admin_user: self.scope.spec.access.user.clone(),
             ssh_keys: self.ssh_keys(),

@@ -23,6 +23,8 @@ mod verifying;
 
 mod own_images;
 
+mod fallbacks;
+
 mod spot;
 
 mod costs;
@@ -38,6 +40,8 @@ mod memos;
 mod properties;
 
 mod oracle;
+
+mod small_world;
 
 mod reference;
 

@@ -87,6 +87,7 @@ impl Board {
                     Ending::Skipped { .. } | Ending::NotStarted => self.not_started += 1,
                 }
             }
+            Event::Moved { .. } | Event::Paused { .. } => {}
             Event::Interrupted => self.interrupted = true,
             Event::RunFinished { .. } => self.under_way.clear(),
         }

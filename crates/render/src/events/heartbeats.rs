@@ -45,6 +45,8 @@ impl Heartbeats {
             Event::RunStarted { .. }
             | Event::Write { .. }
             | Event::Accepted { .. }
+            | Event::Moved { .. }
+            | Event::Paused { .. }
             | Event::Interrupted
             | Event::RunFinished { .. } => true,
         }

@@ -81,6 +81,21 @@ fn event_line(event: &Event) -> Option<Line> {
             line.append(&ending_line(*action, ending, *seconds));
             line
         }
+        Event::Moved { pool, to, because } => Line::inked(
+            Ink::Caution,
+            format!("no capacity for pool {pool} ({because}): all of it is made with {to}"),
+        ),
+        Event::Paused {
+            pool,
+            seconds,
+            because,
+        } => {
+            let pause = words::seconds(std::time::Duration::from_secs(*seconds).as_secs_f64());
+            Line::inked(
+                Ink::Caution,
+                format!("no capacity for pool {pool} ({because}): tried again in {pause}"),
+            )
+        }
         Event::Interrupted => Line::inked(
             Ink::Caution,
             "interrupted: nothing new is started, what is under way is finished; interrupt again to leave at once",

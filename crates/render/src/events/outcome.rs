@@ -25,7 +25,12 @@ pub fn outcome_json(
         steps,
         writes,
         interrupted,
+        taken,
     } = outcome;
+    let taken: BTreeMap<&String, &str> = taken
+        .iter()
+        .filter_map(|(pool, number)| Some((pool, plan.alternate_label(pool, *number)?)))
+        .collect();
     let count = |is: fn(&Ending) -> bool| steps.iter().filter(|(_, _, ending)| is(ending)).count();
     let planned: BTreeMap<&Address, &Step> = plan
         .steps
@@ -56,7 +61,8 @@ pub fn outcome_json(
         "reached": outcome.reached(),
         "interrupted": interrupted,
         "writes": writes,
-        "cost": outcome.reached().then(|| json!({
+        "taken": taken,
+        "cost": (outcome.reached() && taken.is_empty()).then(|| json!({
             "currency": plan.cost.currency,
             "complete": plan.cost.complete,
             "before": plan.cost.before,

@@ -2,8 +2,8 @@
 
 use model::{
     address::Address,
-    plan::{Candidate, Cost, Plan, PoolMemo, PoolPlan, PoolRefusal, Verdict},
-    units::{Micros, Region},
+    plan::{Candidate, Cost, Plan, PoolMemo, PoolPlan, PoolRefusal, Scarcity, Verdict},
+    units::{Micros, Region, Span},
 };
 
 use super::memo;
@@ -179,6 +179,7 @@ fn facts(pool: &PoolPlan) -> Table {
         image,
         priority,
         zones,
+        scarcity,
         placement,
         grouping,
         orchestrator,
@@ -203,6 +204,9 @@ fn facts(pool: &PoolPlan) -> Table {
         capacity.push(placement.replace('_', " "));
     }
     row("capacity", capacity.join(", "));
+    if let Some(words) = scarcity.and_then(scarcity_words) {
+        row("", words);
+    }
     let grouping = match grouping.as_str() {
         "vms" => "single VMs".to_owned(),
         other => other.replace('_', " "),
@@ -228,6 +232,28 @@ fn facts(pool: &PoolPlan) -> Table {
         row("article", article(rules));
     }
     table
+}
+
+/// What is done without capacity, but for the other ways, which stand at the steps.
+fn scarcity_words(scarcity: Scarcity) -> Option<String> {
+    let Scarcity {
+        wait_seconds,
+        min_count,
+        rollback,
+    } = scarcity;
+    let mut parts = Vec::new();
+    if wait_seconds > 0 {
+        let wait = words::span(Span::from_seconds(wait_seconds));
+        parts.push(format!("tried for {wait}"));
+    }
+    if let Some(least) = min_count {
+        let least = usize::try_from(least).unwrap_or(usize::MAX);
+        parts.push(words::counted(least, "node is enough", "nodes are enough"));
+    }
+    if rollback {
+        parts.push("a part is removed".to_owned());
+    }
+    (!parts.is_empty()).then(|| format!("without capacity: {}", parts.join(", ")))
 }
 
 pub(super) fn fact_table() -> Table {

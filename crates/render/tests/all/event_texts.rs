@@ -1,5 +1,7 @@
 //! Events as lines, as a board, as JSON, and the summary.
 
+use std::collections::BTreeMap;
+
 use model::{
     address::Address,
     diag::{DiagnosticDocument, Severity},
@@ -186,6 +188,7 @@ fn outcome(steps: Vec<(Address, Action, Ending)>, writes: u64, interrupted: bool
         steps,
         writes,
         interrupted,
+        taken: BTreeMap::new(),
     }
 }
 

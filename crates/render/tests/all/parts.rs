@@ -93,6 +93,7 @@ pub(crate) fn training_pool(size: &str, count: u32) -> PoolPlan {
         },
         priority: "regular".to_owned(),
         zones: Vec::new(),
+        scarcity: None,
         placement: "none".to_owned(),
         grouping: "vms".to_owned(),
         orchestrator: "manual".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::{
     catalog::{
         Architecture, Fit as Verdict, GpuShare, ImageFit, ImageOs, ImageRow, Lifecycle, Size,
-        SizeGpu, VmPrice,
+        SizeGpu, UnitPrices, VmPrice,
     },
     live::{Mode, Power, Provisioning, State},
     plan::Lifetime,
@@ -15,7 +15,7 @@ use tensorform_render::{
     Style,
     images::{self, ImageEntry},
     line::Line,
-    sizes::{self, SizeRow},
+    sizes::{self, SizeRow, Unit},
     status::{self, LooseRow, NodeRow, Status},
     table::{Column, Fit, Table},
 };
@@ -276,6 +276,21 @@ fn price(linux: Option<&str>, spot: Option<&str>, flags: &[&str]) -> VmPrice {
     }
 }
 
+/// A row without unit prices; what the region offers is zones, and whether it is spot.
+fn row<'a>(
+    size: &'a Size,
+    price: Option<&'a VmPrice>,
+    offered: Option<(&'a BTreeSet<String>, bool)>,
+) -> SizeRow<'a> {
+    SizeRow {
+        size,
+        price,
+        units: UnitPrices::default(),
+        zones: offered.map(|(zones, _)| zones),
+        spot: offered.map(|(_, spot)| spot),
+    }
+}
+
 #[test]
 fn sizes_read_as_in_the_goldens() {
     let mut part = size(
@@ -306,37 +321,32 @@ fn sizes_read_as_in_the_goldens() {
         price(Some("98.32"), Some("23.9"), &["cs_estimated"]),
         price(Some("0.0187"), Some("0.004"), &[]),
     ];
+    let with_units = SizeRow {
+        units: UnitPrices {
+            gpu: "12.29".parse().ok(),
+            gpu_gib: "0.153625".parse().ok(),
+            tflops: "0.012427".parse().ok(),
+        },
+        ..row(&big, Some(&prices[0]), Some((&zones, true)))
+    };
     let rows = [
-        SizeRow {
-            size: &big,
-            price: Some(&prices[0]),
-            zones: Some(&zones),
-            spot: Some(true),
-        },
-        SizeRow {
-            size: &part,
-            price: None,
-            zones: None,
-            spot: None,
-        },
-        SizeRow {
-            size: &vague,
-            price: None,
-            zones: None,
-            spot: None,
-        },
-        SizeRow {
-            size: &cpu,
-            price: Some(&prices[1]),
-            zones: Some(&none),
-            spot: Some(false),
-        },
+        with_units,
+        row(&part, None, None),
+        row(&vague, None, None),
+        row(&cpu, Some(&prices[1]), Some((&none, false))),
     ];
     let eastus = Region::new("eastus");
-    golden::check("sizes", &sizes::text(&rows, &eastus, PLAIN));
+    let by_memory = sizes::text(&rows, &eastus, Some(Unit::GpuGib), PLAIN);
+    golden::check("sizes_by_memory", &by_memory);
+    let by_speed = sizes::text(&rows, &eastus, Some(Unit::Tflops), PLAIN);
+    golden::check("sizes_by_speed", &by_speed);
+    golden::check("sizes", &sizes::text(&rows, &eastus, None, PLAIN));
     let [_, unknown, ..] = rows;
-    golden::check("sizes_unknown", &sizes::text(&[unknown], &eastus, PLAIN));
-    golden::check("sizes_none", &sizes::text(&[], &eastus, PLAIN));
+    golden::check(
+        "sizes_unknown",
+        &sizes::text(&[unknown], &eastus, None, PLAIN),
+    );
+    golden::check("sizes_none", &sizes::text(&[], &eastus, None, PLAIN));
     golden::check("sizes_json", &sizes::json(&rows, &eastus));
 }
 

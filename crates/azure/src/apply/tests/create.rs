@@ -48,6 +48,8 @@ async fn a_machine_is_made_with_a_precondition_a_key_and_the_tags_of_the_run() {
             Event::Accepted { .. } => "accepted",
             Event::Waiting { .. } => "waiting",
             Event::StepFinished { .. } => "finished",
+            Event::Moved { .. } => "moved",
+            Event::Paused { .. } => "paused",
             Event::Interrupted => "interrupted",
             Event::RunFinished { .. } => "end",
         })

@@ -114,9 +114,18 @@ impl World {
         sink: &dyn Sink,
         interrupt: watch::Receiver<Interrupt>,
     ) -> (Outcome, Arc<TestClock>) {
+        self.apply_plan(&plan(steps), sink, interrupt).await
+    }
+
+    /// Applies a plan.
+    pub(super) async fn apply_plan(
+        &self,
+        plan: &Plan,
+        sink: &dyn Sink,
+        interrupt: watch::Receiver<Interrupt>,
+    ) -> (Outcome, Arc<TestClock>) {
         let (client, clock) = self.server.client().await;
-        let plan = plan(steps);
-        let outcome = apply(&client, &plan, &inputs(), sink, interrupt).await;
+        let outcome = apply(&client, plan, &inputs(), sink, interrupt).await;
         (outcome, clock)
     }
 
@@ -414,7 +423,7 @@ pub(super) fn inputs() -> ApplyInputs {
     inputs
 }
 
-fn plan(steps: Vec<Step>) -> Plan {
+pub(super) fn plan(steps: Vec<Step>) -> Plan {
     Plan {
         format_version: model::plan::FORMAT_VERSION.to_owned(),
         tensorform_version: "0".to_owned(),

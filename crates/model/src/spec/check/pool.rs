@@ -322,20 +322,13 @@ impl Scope<'_> {
         if !check.is_sound(&path) || !check.may_be_used(&counts) {
             return;
         }
-        match self.pool.count {
-            Some(count) if least == count => {}
-            Some(count) if least > count => check.conflict(
+        if let Some(count) = self.pool.count.filter(|count| least > *count) {
+            check.conflict(
                 path,
                 counts,
                 format!("`min_count: {least}` is more than `count: {count}`"),
                 "use at most `count`",
-            ),
-            Some(_) | None => check.report(
-                Code::SpecNotSupportedYet,
-                At::Value(path),
-                format!("`min_count: {least}` is not supported yet: this version reaches its goal with all nodes only"),
-                "remove the key; nodes that were made stay, and the next `tensorform apply` goes on",
-            ),
+            );
         }
     }
 

@@ -26,14 +26,6 @@ const PASSWORD: Later = Later {
     lacks: "makes Linux nodes only, which have SSH keys and no password",
     instead: "remove the key",
 };
-const FALLBACK: Later = Later {
-    lacks: "tries one size only",
-    instead: "use `fallback: []`, and change `size` when there is no capacity",
-};
-const CAPACITY: Later = Later {
-    lacks: "does not wait for capacity",
-    instead: "remove the key, and run `tensorform apply` again later: it goes on where it stopped",
-};
 const SCHEDULER: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "remove the key",
@@ -85,8 +77,8 @@ pub(crate) const POOL: Block = Block {
         "size": Kind::text(&azure::SIZE).or_words(words::AUTO).or_block(&SIZE), default("auto"), NOW,
             "{gpu: [H100, H200], min_gpu_memory: 80GB}",
             "VM size: `auto`, a name, or what a size must have.";
-        "fallback": Kind::list(&SIZES), default("[]"), not_yet(&FALLBACK), "[Standard_ND96amsr_A100_v4]",
-            "Sizes that are tried in order, for the whole pool, when there is no capacity.";
+        "fallback": Kind::list(&SIZES), default("[]"), NOW, "[Standard_ND96amsr_A100_v4]",
+            "Sizes that are tried in order, for the whole pool, when there is no capacity. Live nodes keep theirs.";
         "capacity": Kind::block(&CAPACITY_BLOCK), OPTIONAL, NOW, "{wait: 0h, on_partial: keep}",
             "What to do about scarce capacity.";
         "image": Kind::words(words::IMAGE).or_block(&IMAGE).not(&[
@@ -214,12 +206,12 @@ const CAPACITY_BLOCK: Block = Block {
     name: "capacity",
     doc: "What to do about scarce capacity.",
     keys: keys! {
-        "wait": Kind::text(&quantities::SPAN_OR_ZERO), default("0h"), not_yet(&CAPACITY), "0h",
-            "How long to keep trying.";
+        "wait": Kind::text(&quantities::SPAN_OR_ZERO), default("0h"), NOW, "0h",
+            "How long to keep trying, slowly.";
         "min_count": Kind::integer(1, MOST_NODES), OPTIONAL, NOW, "8",
-            "Number of nodes that is enough; all of them unless given. Fewer than `count` is not supported yet.";
+            "Number of nodes that is enough to keep them: no other zone, size or price is tried then. All of them unless given.";
         "on_partial": Kind::words(words::ON_PARTIAL), default("keep"), NOW, "keep",
-            "What happens when fewer nodes were made.";
+            "What happens in the end when fewer nodes were made.";
     },
 };
 

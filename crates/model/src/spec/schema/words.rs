@@ -84,14 +84,6 @@ const IDENTITY: Later = Later {
     lacks: "gives nodes no identity",
     instead: "use `identity: none`",
 };
-const ROLLBACK: Later = Later {
-    lacks: "keeps the nodes that it got",
-    instead: "use `on_partial: keep`; `tensorform destroy` removes them",
-};
-const FALLBACK_TO_REGULAR: Later = Later {
-    lacks: "does not buy regular capacity in place of spot",
-    instead: "use `fallback: none`, or `priority: regular`",
-};
 const CONTAINERS: Later = Later {
     lacks: "installs no container runtime",
     instead: "use an image that brings one, such as `image: hpc`",
@@ -159,7 +151,7 @@ words! {
     }
     SPOT_FALLBACK, SPOT_FALLBACKS: bool {
         "none" = false, NOW, "the pool waits for spare capacity";
-        "regular" = true, not_yet(&FALLBACK_TO_REGULAR), "regular capacity is bought instead";
+        "regular" = true, NOW, "regular capacity is bought instead";
     }
     DISK_TYPE, DISK_TYPES: DiskType {
         "premium" = DiskType::Premium, NOW, "Premium SSD";
@@ -179,7 +171,7 @@ words! {
     }
     ON_PARTIAL, ON_PARTIALS: OnPartial {
         "keep" = OnPartial::Keep, NOW, "the nodes that were made stay";
-        "rollback" = OnPartial::Rollback, not_yet(&ROLLBACK), "they are removed";
+        "rollback" = OnPartial::Rollback, NOW, "they are removed";
     }
     RUNTIME, RUNTIMES: ContainerRuntime {
         "none" = ContainerRuntime::None, NOW, "nothing is installed";

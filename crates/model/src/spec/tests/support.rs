@@ -9,23 +9,21 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 12] = [
+const LATER: [&str; 10] = [
     "network.subnet_id",
     "access.ssh_from",
     "pools.password",
-    "pools.fallback",
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
     "pools.checkpoint",
     "pools.capacity_reservation",
-    "pools.capacity.wait",
     "pools.containers.images",
     "pools.containers.registry",
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 16] = [
+const LATER_WORDS: [(&str, &str); 14] = [
     ("network.outbound", "existing"),
     ("access.via", "bastion"),
     ("access.via", "public_ip"),
@@ -36,8 +34,6 @@ const LATER_WORDS: [(&str, &str); 16] = [
     ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),
-    ("pools.capacity.on_partial", "rollback"),
-    ("pools.priority.spot.fallback", "regular"),
     ("pools.containers.runtime", "docker"),
     ("pools.containers.runtime", "containerd"),
     ("pools.containers.runtime", "enroot"),
@@ -168,13 +164,9 @@ fn spot_is_for_inference() {
 }
 
 #[test]
-fn all_nodes_are_enough_nodes() {
+fn a_part_may_be_enough_and_more_than_all_may_not() {
     check(&pool("count: 8\ncapacity: {min_count: 8}"), &[]);
-    check_help(
-        &pool("count: 8\ncapacity: {min_count: 6}"),
-        "SPEC008 9:27 `min_count: 6` is not supported yet: this version reaches its goal with all nodes only",
-        &["remove the key; nodes that were made stay, and the next `tensorform apply` goes on"],
-    );
+    check(&pool("count: 8\ncapacity: {min_count: 6}"), &[]);
     check(
         &pool("count: 8\ncapacity: {min_count: 9}"),
         &["SPEC009 9:27 `min_count: 9` is more than `count: 8`"],

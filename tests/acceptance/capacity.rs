@@ -1,0 +1,136 @@
+//! Scarce capacity, met by the real binary: the whole pool moves, and everything after agrees.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Place, Server};
+
+const SPEC: &str = "version: 1
+name: scarce
+location: eastus
+pools:
+  work:
+    stage: inference
+    workload: small
+    count: 3
+    size: Standard_E8s_v5
+    zones: none
+    disks: {data: [{size_gb: 64, type: premium, lun: 0}]}
+";
+
+fn stage(more: &str) -> (Place, Server) {
+    let place = Place::new(&format!("{SPEC}{more}"));
+    let server = place.serve(1_000);
+    (place, server)
+}
+
+/// A node of the pool that finds no room, so often.
+fn no_room(name: &str, count: u32, then: &Value) -> Value {
+    let creation = json!({"method": "PUT", "type": "Microsoft.Compute/virtualMachines", "name": name, "count": count});
+    json!({"rules": [{"match": creation, "then": then}]})
+}
+
+fn sizes(server: &Server) -> Vec<Value> {
+    let machines = server
+        .everything()
+        .into_iter()
+        .filter(|id| id.contains("/virtualmachines/"));
+    machines
+        .map(|id| {
+            server.body(&id).expect("it is there")["properties"]["hardwareProfile"]["vmSize"]
+                .clone()
+        })
+        .collect()
+}
+
+#[test]
+fn a_pool_without_capacity_moves_to_its_fallback_as_a_whole() {
+    for fault in [
+        json!({"fail_in_operation": {"code": "AllocationFailed"}}),
+        json!({"fail_at_begin": {"code": "AllocationFailed", "status": 409}}),
+    ] {
+        let (place, server) = stage("    fallback: [Standard_F8s_v2, Standard_D8s_v5]\n");
+        server.set_faults(&no_room("scarce-work-1", 1, &fault));
+        let ran = place.sandbox(&["apply", "--yes"]).exits(0, "a fallback");
+        let told =
+            "no capacity for pool work (AllocationFailed): all of it is made with Standard_F8s_v2";
+        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        assert_eq!(sizes(&server), vec![json!("Standard_F8s_v2"); 3]);
+        server.calm();
+        place.is_as_planned(&server, "a fallback");
+        place.sandbox(&["destroy", "--yes"]).exits(0, "all goes");
+        assert!(server.everything().is_empty());
+    }
+}
+
+#[test]
+fn a_pool_that_finds_no_room_anywhere_is_told_and_goes_on_later() {
+    let (place, server) = stage("    fallback: [Standard_F8s_v2]\n");
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    server.set_faults(&no_room("scarce-work-1", 2, &fault));
+    let ran = place.sandbox(&["apply", "--yes", "-o", "json"]);
+    let told = ran.exits(3, "no room").json();
+    assert_eq!(told["taken"], json!({"work": "Standard_F8s_v2"}));
+    assert_eq!(server.fired(), 2);
+    server.calm();
+    place.converge(&server, "room again");
+    let sizes = sizes(&server);
+    assert!(sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
+}
+
+#[test]
+fn a_rollback_leaves_only_what_is_no_part_of_the_pool() {
+    let (place, server) = stage("    capacity: {on_partial: rollback}\n");
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    server.set_faults(&no_room("scarce-work-1", 1, &fault));
+    let ran = place.sandbox(&["apply", "--yes"]).exits(3, "rolled back");
+    assert!(ran.stderr.contains("RolledBack"), "{}", ran.stderr);
+    assert_eq!(sizes(&server), Vec::<Value>::new());
+    let parts = server.everything();
+    let of_pool = parts.iter().filter(|id| id.contains("scarce-work"));
+    assert_eq!(of_pool.count(), 0, "{parts:?}");
+    server.calm();
+    place.converge(&server, "room again");
+}
+
+#[test]
+fn spot_without_quota_or_room_becomes_regular_and_stays_so() {
+    let quota = "Operation could not be completed as it results in exceeding approved LowPriorityCores quota. Additional details - Deployment Model: Resource Manager, Location: eastus, Current Limit: 3, Current Usage: 0, Additional Required: 8, (Minimum) New Limit Required: 8.";
+    for fault in [
+        json!({"fail_at_begin": {"code": "OperationNotAllowed", "status": 409, "message": quota}}),
+        json!({"fail_at_begin": {"code": "SkuNotAvailable", "status": 409}}),
+        json!({"fail_in_operation": {"code": "OverconstrainedZonalAllocationRequest"}}),
+    ] {
+        let (place, server) = stage("    priority: {spot: {fallback: regular}}\n");
+        server.set_faults(&no_room("scarce-work-0", 1, &fault));
+        let ran = place.sandbox(&["apply", "--yes"]).exits(0, "regular");
+        assert!(
+            ran.stderr.contains("at the regular price"),
+            "{}",
+            ran.stderr
+        );
+        server.calm();
+        place.is_as_planned(&server, "regular");
+        let plan = place.sandbox(&["plan", "-o", "json"]).exits(0, "a plan");
+        assert_eq!(plan.json()["pools"]["work"]["priority"], "regular");
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_between_two_ways_is_gone_on_with() {
+    let (place, server) = stage("    fallback: [Standard_F8s_v2]\n");
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    // The second way loses its connection for good: as if the run had ended there.
+    let rules = json!({"rules": [
+        {"match": {"method": "PUT", "type": "Microsoft.Compute/virtualMachines", "name": "scarce-work-1", "count": 1}, "then": fault},
+        {"match": {"method": "DELETE", "type": "Microsoft.Compute/virtualMachines", "name": "scarce-work-0"}, "then": {"fail_at_begin": {"code": "ScopeLocked", "status": 409}}},
+    ]});
+    server.set_faults(&rules);
+    place
+        .sandbox(&["apply", "--yes"])
+        .exits(3, "stopped between");
+    server.calm();
+    place.converge(&server, "stopped between");
+    let sizes = sizes(&server);
+    assert_eq!(sizes.len(), 3);
+    assert!(sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
+}

@@ -16,6 +16,8 @@ mod changes;
 
 mod replacing;
 
+mod resizing;
+
 mod spot;
 
 mod costs;

@@ -10,6 +10,8 @@ mod zones;
 
 mod choosing;
 
+mod decisions;
+
 mod explaining;
 
 mod changes;

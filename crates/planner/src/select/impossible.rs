@@ -120,11 +120,21 @@ fn nearest<'a>(rejected: &Rejected<'a>) -> (Option<&'static str>, Vec<Trial<'a>>
     };
     let binding = BINDING.into_iter().map(|code| (code, alone(code)));
     let mut binding = binding.filter(|(_, trials)| !trials.is_empty());
+    let asked_for = |reasons: &[CandidateReason]| {
+        let others = ["constraint", "max_hourly"];
+        let mut reasons = reasons.iter();
+        !reasons.any(|reason| others.contains(&reason.code.as_str()))
+    };
     match binding.next() {
         Some(("memory", mut trials)) => {
             // The one of which the fewest would do comes nearest.
             trials.sort_by_key(|trial| vms_needed(trial).unwrap_or(u32::MAX));
             (Some("memory"), trials)
+        }
+        // What the spec asks for comes first, also where several rules speak against it.
+        Some(("constraint", _)) if rejected.iter().any(|(_, reasons)| asked_for(reasons)) => {
+            let wanted = rejected.iter().filter(|(_, reasons)| asked_for(reasons));
+            (None, wanted.map(|(trial, _)| *trial).collect())
         }
         Some((code, trials)) => (Some(code), trials),
         None => (None, rejected.iter().map(|(trial, _)| *trial).collect()),

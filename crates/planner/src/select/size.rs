@@ -24,6 +24,9 @@ use super::{
     spot_price, sticky, zones,
 };
 
+/// What names of sizes begin with, and pages leave out.
+const TIER: &str = "Standard_";
+
 /// The size of a pool and the number of its nodes.
 #[derive(Clone, Debug)]
 pub(super) struct Chosen {
@@ -121,7 +124,10 @@ fn unknown(context: Context<'_>, name: &SizeName) -> Diagnostic {
     let mut finding = Diagnostic::new(Code::SizeUnknown, at(context), message);
     let sizes = context.catalog.sizes().iter();
     let names = sizes.map(|size| size.name.as_str());
-    if let Some(near) = model::suggest::nearest(name.as_str(), names) {
+    let full = format!("{TIER}{}", name.as_str().trim());
+    let near = model::suggest::nearest(name.as_str(), names.clone())
+        .or_else(|| model::suggest::nearest(&full, names));
+    if let Some(near) = near {
         finding = finding.with_help(format!("did you mean `{near}`?"));
     }
     finding.with_help("`tensorform sizes` lists every size")

@@ -15,7 +15,7 @@ use rust_decimal::Decimal;
 use tensorform_planner::Planned;
 
 use crate::support::{
-    actions, applied, codes, empty, good_plan, options, planned, planned_with, pool, spec,
+    actions, applied, codes, empty, good_plan, options, planned, planned_with, pool, spec, vm,
 };
 
 fn named(stage: Stage, workload: Workload, size: &str, count: u32) -> Pool {
@@ -335,4 +335,89 @@ fn every_size_is_kept_or_rejected_with_a_code_of_a_rule() {
             }
         }
     }
+}
+
+#[test]
+fn a_pool_that_lacks_quota_is_named_with_its_family_among_several() {
+    let gpu = named(
+        Stage::Inference,
+        Workload::Generative,
+        "Standard_NC40ads_H100_v5",
+        2,
+    );
+    let mut spec = spec(named(Stage::Inference, Workload::Small, F48, 1));
+    spec.pools.insert("serve".to_owned(), gpu);
+    let mut live = empty();
+    set_quota(&mut live, "eastus", F_FAMILY, 96, 0);
+    set_quota(&mut live, "eastus", "StandardNCadsH100v5Family", 100, 40);
+    let planned = planned(&spec, &live);
+    let message = "quota `StandardNCadsH100v5Family` (StandardNCadsH100v5Family) in eastus: \
+                   limit 100, used 40, needed 80, short by 20";
+    assert_eq!(messages(&planned, Code::QuotaShort), [message]);
+}
+
+#[test]
+fn a_full_quota_of_public_addresses_is_named() {
+    let mut live = empty();
+    let addresses = vec![counter("PublicIPAddresses", 100, 100)];
+    let answer = Answer::Known(addresses);
+    live.facts
+        .network_quota
+        .insert(Region::new("eastus"), answer);
+    let planned = planned(&spec(pool(Stage::Training, Workload::Small)), &live);
+    let message = "quota `PublicIPAddresses` (PublicIPAddresses) in eastus: limit 100, used 100, \
+                   needed 1, short by 1";
+    assert_eq!(messages(&planned, Code::QuotaShort), [message]);
+}
+
+#[test]
+fn a_live_size_that_only_azure_knows_is_counted_by_what_azure_says() {
+    let two = spec(Pool {
+        count: Some(2),
+        ..pool(Stage::Training, Workload::Small)
+    });
+    let mut live = applied(&good_plan(&two, &empty()), &empty());
+    let future = "Standard_Future_v9";
+    for index in 0..2 {
+        let vm = vm(&mut live, index).resource.as_mut();
+        let vm = vm.and_then(|resource| resource.virtual_machine_mut());
+        vm.expect("a VM").size = SizeName::from(future);
+    }
+    let mut three = two;
+    three.pools.get_mut("train").expect("the pool").count = Some(3);
+    // Nobody knows it: the pool is planned, and what cannot be counted is said.
+    let unknown = planned(&three, &live);
+    assert!(!unknown.diagnostics.has_errors(), "{unknown:#?}");
+    assert!(codes(&unknown.diagnostics).contains(&"SIZE007"));
+    let message = "the catalogue does not know `Standard_Future_v9`, so its quota is not checked";
+    assert_eq!(messages(&unknown, Code::QuotaUnknown), [message]);
+    // Azure knows it: its vCPUs count for the family that Azure names.
+    let mut known = fact(future, "standardFutureFamily");
+    let vcpus = ("vCPUs".to_owned(), "7".to_owned());
+    known.capabilities.extend([vcpus]);
+    set_sizes(&mut live, "eastus", [known]);
+    set_quota(&mut live, "eastus", "standardFutureFamily", 20, 14);
+    let counted = planned(&three, &live);
+    let message = "quota `standardFutureFamily` (standardFutureFamily) in eastus: limit 20, \
+                   used 14, needed 7, short by 1";
+    assert_eq!(messages(&counted, Code::QuotaShort), [message]);
+}
+
+#[test]
+fn whether_a_size_has_gpus_is_not_read_from_a_capability_that_may_say_zero() {
+    let size = "Standard_ND96isr_MI300X_v5";
+    let amd = spec(named(Stage::Training, Workload::Generative, size, 1));
+    let check = |gpus: Option<&str>| {
+        let mut listed = fact(size, "standardNDISRMI300Xv5Family");
+        let told = gpus.map(|gpus| ("GPUs".to_owned(), gpus.to_owned()));
+        listed.capabilities.extend(told);
+        let mut live = empty();
+        set_sizes(&mut live, "eastus", [listed]);
+        let plan = good_plan(&amd, &live);
+        assert_eq!(plan.pools["train"].size.as_str(), size, "{gpus:?}");
+    };
+    check(None);
+    check(Some("0"));
+    check(Some("8"));
+    check(Some("many"));
 }

@@ -10,6 +10,8 @@ mod zones;
 
 mod choosing;
 
+mod decisions;
+
 mod explaining;
 
 mod changes;
@@ -24,6 +26,8 @@ mod verifying;
 mod own_images;
 
 mod fallbacks;
+
+mod resizing;
 
 mod spot;
 

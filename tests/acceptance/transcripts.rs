@@ -40,6 +40,7 @@ transcripts! {
     sized,
     unreadable,
     usage,
+    windows,
     wrong_spec,
 }
 

@@ -16,6 +16,8 @@ mod images;
 
 mod own_images;
 
+mod windows;
+
 mod spot;
 
 mod costs;

@@ -9,11 +9,10 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 13] = [
+const LATER: [&str; 12] = [
     "lifetime",
     "network.subnet_id",
     "access.ssh_from",
-    "pools.password",
     "pools.fallback",
     "pools.scheduler",
     "pools.mounts",
@@ -26,14 +25,13 @@ const LATER: [&str; 13] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 16] = [
+const LATER_WORDS: [(&str, &str); 15] = [
     ("network.outbound", "existing"),
     ("access.via", "bastion"),
     ("access.via", "public_ip"),
     ("access.via", "existing"),
     ("identity", "system"),
     ("pools.grouping", "scale_set"),
-    ("pools.os", "windows"),
     ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),

@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use azure::{ApplyInputs, Interrupt};
+use azure::{ApplyInputs, Interrupt, Passwords};
 use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
     plan::{Ending, Operation, Outcome, Plan},
+    spec::password::weakness,
 };
 use render::events::{
     RunFacts,
@@ -145,6 +146,7 @@ pub(crate) fn run(
     if needs_generated_key(plan) {
         inputs.generated_ssh_key = Some(keys::generated(&plan.stack)?);
     }
+    inputs.passwords = passwords(app, plan)?;
     if let Some(parallelism) = applying.parallelism {
         inputs.parallelism = usize::from(parallelism);
     }
@@ -227,6 +229,38 @@ fn needs_generated_key(plan: &Plan) -> bool {
                 .virtual_machine()
                 .is_some_and(|vm| vm.ssh_keys.value().is_none())
         })
+}
+
+/// The passwords that new nodes of the plan need, from the environment.
+fn passwords(app: &App, plan: &Plan) -> Result<Passwords, Stop> {
+    let mut passwords = Passwords::default();
+    let variables: BTreeSet<&str> = plan
+        .changes()
+        .filter(|step| makes(&step.operations))
+        .filter_map(|step| step.after.as_ref()?.virtual_machine()?.password.as_ref())
+        .map(|password| password.from_env.as_str())
+        .collect();
+    for variable in variables {
+        let refused = |why: String| {
+            let message = format!("the variable `{variable}` {why}");
+            Stop::because(Code::PasswordUnusable, message)
+                .help("set it for this run: the plan, the journal and logs never have it")
+        };
+        let password = app.environment.get(variable).ok_or_else(|| {
+            refused("is not set: it is to hold the password of Windows nodes".to_owned())
+        })?;
+        if let Some(weakness) = weakness(password) {
+            return Err(refused(format!(
+                "holds a password that Azure refuses: {weakness}"
+            )));
+        }
+        passwords.keep(variable, password);
+    }
+    Ok(passwords)
+}
+
+fn makes(operations: &[Operation]) -> bool {
+    operations.contains(&Operation::Create)
 }
 
 /// Applies while it listens to interrupts and keeps progress fresh.

@@ -251,3 +251,37 @@ fn the_generated_private_key_stays_in_its_file() {
         assert_eq!(mode.mode() & 0o777, 0o600);
     }
 }
+
+#[test]
+fn the_password_of_windows_nodes_reaches_azure_alone() {
+    let spec = "version: 1\nname: quiet\nlocation: eastus\npools:\n  win: {stage: inference, workload: small, size: Standard_F4as_v6, os: windows, password: {from_env: ADMIN_PASSWORD}}\n";
+    let mut place = Place::new(spec);
+    let server = place.serve(1_000);
+    let password = format!("{PLANTED}-Aa1");
+    place
+        .environment
+        .insert("ADMIN_PASSWORD".to_owned(), password.clone());
+    place
+        .environment
+        .insert("TENSORFORM_ACCESS_TOKEN".to_owned(), "any".to_owned());
+    let mut witness = Witness::of(place);
+    let azure = [
+        "--endpoint",
+        server.endpoint.as_str(),
+        "--credential",
+        "token",
+    ];
+    let with = |rest: &[&'static str]| -> Vec<&str> { [&azure[..], rest].concat() };
+    server.set_faults(&json!({"rules": [
+        {"match": {"method": "PUT", "name": "quiet-win-0", "count": 1}, "then": {"fail_in_operation": {"code": "AllocationFailed"}}},
+    ]}));
+    witness.run(&with(&["plan"]), 0);
+    witness.once(&with(&["plan", "--out", "saved"]), 0);
+    witness.once(&with(&["apply", "saved", "--yes", "--events", "events"]), 3);
+    server.calm();
+    witness.once(&with(&["apply", "--yes"]), 0);
+    witness.run(&with(&["plan"]), 0);
+    witness.saw_none_of(&[PLANTED, &password], &[]);
+    witness.once(&with(&["destroy", "--yes"]), 0);
+    assert!(server.everything().is_empty());
+}

@@ -43,6 +43,7 @@ transcripts! {
     sized,
     unreadable,
     usage,
+    windows,
     wrong_spec,
 }
 

@@ -115,6 +115,7 @@ impl Performer<'_> {
     fn new_body(&self) -> Result<Value, Stopped> {
         let after = self.with_known_key(self.after()?)?;
         let mut body = wire::encode(&after).map_err(|error| failure::of_encoding(&error))?;
+        self.add_password(&after, &mut body)?;
         if after.kind().takes_tags() {
             let mut run_tags = Tags::default();
             run_tags.set(tags::STACK, &self.run.plan.stack);
@@ -124,6 +125,26 @@ impl Performer<'_> {
             wire::set_tags(&mut body, &run_tags);
         }
         Ok(body)
+    }
+
+    /// Puts the password into the body, where the resource has one.
+    fn add_password(&self, after: &Resource, body: &mut Value) -> Result<(), Stopped> {
+        let source = after.virtual_machine().and_then(|vm| vm.password.as_ref());
+        let Some(source) = source else {
+            return Ok(());
+        };
+        let password = self.run.inputs.passwords.of(&source.from_env);
+        let password = password.ok_or_else(|| {
+            let message = format!("the variable `{}` holds no password", source.from_env);
+            failure::ours("ValueNotKnown", message)
+        })?;
+        if let Some(profile) = body
+            .pointer_mut("/properties/osProfile")
+            .and_then(Value::as_object_mut)
+        {
+            profile.insert("adminPassword".to_owned(), Value::from(password));
+        }
+        Ok(())
     }
 
     /// The resource with the key that the plan could not know.

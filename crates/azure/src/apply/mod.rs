@@ -14,6 +14,7 @@ mod write;
 
 use std::{
     collections::BTreeMap,
+    fmt,
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::Duration,
 };
@@ -51,10 +52,34 @@ pub struct ApplyInputs {
     pub created_at: Timestamp,
     /// The public key to use where the plan says that it is known only after apply.
     pub generated_ssh_key: Option<String>,
+    /// Passwords by the name of the variable that the plan names.
+    pub passwords: Passwords,
     /// The most steps under way at once.
     pub parallelism: usize,
     /// How long a step may take.
     pub step_deadline: Duration,
+}
+
+/// Passwords, which nothing prints.
+#[derive(Clone, Default)]
+pub struct Passwords(BTreeMap<String, String>);
+
+impl Passwords {
+    /// Keeps the password that a variable holds.
+    pub fn keep(&mut self, variable: &str, password: &str) {
+        self.0.insert(variable.to_owned(), password.to_owned());
+    }
+
+    /// The password that a variable holds.
+    fn of(&self, variable: &str) -> Option<&str> {
+        self.0.get(variable).map(String::as_str)
+    }
+}
+
+impl fmt::Debug for Passwords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
 }
 
 impl ApplyInputs {
@@ -64,6 +89,7 @@ impl ApplyInputs {
             nonce: nonce.into(),
             created_at,
             generated_ssh_key: None,
+            passwords: Passwords::default(),
             parallelism: WalkLimits::default().parallelism,
             step_deadline: Duration::from_secs(90 * 60),
         }

@@ -202,6 +202,8 @@ codes! {
     FileUnusable = "FILE001", Error;
     /// An SSH key that cannot be used.
     KeyUnusable = "KEY001", Error;
+    /// A password that apply needs and cannot use.
+    PasswordUnusable = "KEY002", Error;
     /// A sandbox that cannot be used.
     SandboxUnusable = "SANDBOX001", Error;
     /// An apply that nobody confirmed.

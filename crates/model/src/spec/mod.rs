@@ -26,6 +26,8 @@ mod schema;
 
 mod ssh;
 
+pub mod password;
+
 mod validate;
 
 mod decode;

@@ -44,7 +44,7 @@ use model::{
     live::{Live, Mode, Question},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
     resource::{ImageReference, PurchasePlan, Security},
-    spec::{Budget, DiskType, Pool, Priority, Spec},
+    spec::{Budget, DiskType, OperatingSystem, Pool, Priority, Spec},
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
@@ -164,8 +164,15 @@ impl Context<'_> {
     pub fn hourly_price(&self, size: &Size) -> Option<Decimal> {
         let row = self.catalog.vm_price(self.location, &size.name)?;
         match self.pool.priority {
-            Priority::Regular => row.linux,
-            Priority::Spot(_) => row.spot,
+            Priority::Regular => match self.pool.os {
+                OperatingSystem::Linux => row.linux,
+                OperatingSystem::Windows { .. } => row.windows,
+            },
+            Priority::Spot(_) => match self.pool.os {
+                OperatingSystem::Linux => row.spot,
+                // No source has spot prices with the licence.
+                OperatingSystem::Windows { .. } => None,
+            },
         }
     }
 

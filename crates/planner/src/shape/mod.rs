@@ -16,7 +16,7 @@ use model::{
     resource::{
         MarketplaceTerms, Properties, PurchasePlan, Resource, ResourceGroup, ResourceKind, Tags,
     },
-    spec::{Pool, Spec},
+    spec::{OperatingSystem, Pool, Spec},
     units::Region,
 };
 
@@ -83,8 +83,11 @@ pub fn run(
     let network = network::shape(spec, &names, &tags, context.location);
     let subnet = network.subnet;
     desired.extend(network.resources);
-    let key_tags = tags::kept(&tags, &Address::ssh_key(), context.term);
-    desired.push(node::ssh_key(&names, &key_tags, context));
+    let is_linux = |pool: &Pool| matches!(pool.os, OperatingSystem::Linux);
+    if spec.pools.values().any(is_linux) {
+        let key_tags = tags::kept(&tags, &Address::ssh_key(), context.term);
+        desired.push(node::ssh_key(&names, &key_tags, context));
+    }
     for (name, selection) in selections {
         let Some(pool) = spec.pools.get(name) else {
             continue;

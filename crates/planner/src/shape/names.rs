@@ -2,10 +2,17 @@
 
 use model::{
     address::SUBNET_OF_NODES,
+    digest,
     ids::ArmId,
-    resource::{PurchasePlan, ResourceKind},
+    resource::{PurchasePlan, ResourceKind, System},
     spec::Spec,
 };
+
+/// Characters of a host name that Windows takes.
+const LONGEST_WINDOWS_NAME: usize = 15;
+
+/// Characters of the digest in a shortened name.
+const HASH_CHARACTERS: usize = 4;
 
 /// Names of one stack.
 #[derive(Clone, Debug)]
@@ -40,6 +47,21 @@ impl Names {
     /// stack, 16 of the pool, 4 digits and two hyphens; Azure allows 64.
     pub fn node(&self, pool: &str, index: u32) -> String {
         format!("{}-{pool}-{index}", self.stack)
+    }
+
+    /// The host name of a node. Windows takes 15 characters: what is longer keeps its beginning
+    /// and gets four characters of its digest.
+    pub fn computer(&self, pool: &str, index: u32, os: System) -> String {
+        let name = self.node(pool, index);
+        if os == System::Linux || name.len() <= LONGEST_WINDOWS_NAME {
+            return name;
+        }
+        let digest = digest::of_text(&name);
+        let hash = digest.rsplit(':').next().unwrap_or_default();
+        let hash: String = hash.chars().take(HASH_CHARACTERS).collect();
+        let kept = LONGEST_WINDOWS_NAME - HASH_CHARACTERS - 1;
+        let beginning: String = name.chars().take(kept).collect();
+        format!("{}-{hash}", beginning.trim_end_matches('-'))
     }
 
     /// The id of a node's VM.

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     resource::{
-        DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, Properties, Resource,
-        ResourceKind, SshPublicKey, System, Tags, VirtualMachine, VmPriority,
+        DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, PasswordSource, Properties,
+        Resource, ResourceKind, SshPublicKey, System, Tags, VirtualMachine, VmPriority,
     },
-    spec::{DataDisk, DiskType, Pool, Priority, Spec, SshKeys},
+    spec::{DataDisk, DiskType, OperatingSystem, Pool, Priority, Spec, SshKeys},
     units::CaseInsensitive,
 };
 use rust_decimal::Decimal;
@@ -127,10 +127,10 @@ impl Node<'_> {
             size: self.selection.size.clone(),
             image: choice.image,
             plan: choice.plan,
-            os: System::Linux,
-            password: None,
+            os: self.os(),
+            password: self.password(),
             priority: priority(&self.selection.priority),
-            computer_name: name.clone(),
+            computer_name: self.scope.names.computer(self.name, index, self.os()),
             admin_user: self.scope.spec.access.user.clone(),
             ssh_keys: self.ssh_keys(),
             os_disk: OsDisk {
@@ -149,7 +149,7 @@ impl Node<'_> {
             security: choice.security,
         };
         let mut needs: Vec<Address> = self.scope.subnet.needs.iter().cloned().collect();
-        needs.push(Address::ssh_key());
+        needs.extend(self.os().is_linux().then(Address::ssh_key));
         needs.extend(self.selection.terms.as_ref().map(Address::terms));
         needs.extend(
             disks
@@ -176,7 +176,26 @@ impl Node<'_> {
         }
     }
 
+    fn os(&self) -> System {
+        match self.pool.os {
+            OperatingSystem::Linux => System::Linux,
+            OperatingSystem::Windows { .. } => System::Windows,
+        }
+    }
+
+    fn password(&self) -> Option<PasswordSource> {
+        match &self.pool.os {
+            OperatingSystem::Linux => None,
+            OperatingSystem::Windows { password_from_env } => password_from_env
+                .clone()
+                .map(|from_env| PasswordSource { from_env }),
+        }
+    }
+
     fn ssh_keys(&self) -> Known<BTreeSet<String>> {
+        if !self.os().is_linux() {
+            return Known::Value(BTreeSet::new());
+        }
         match (
             self.scope.context.ssh_keys,
             &self.scope.spec.access.ssh_keys,

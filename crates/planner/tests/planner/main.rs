@@ -29,6 +29,8 @@ mod fallbacks;
 
 mod resizing;
 
+mod windows;
+
 mod spot;
 
 mod costs;

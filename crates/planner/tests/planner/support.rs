@@ -236,7 +236,10 @@ fn made(step: &Step) -> LiveResource {
         key.public_key = Known::Value(KEY.to_owned());
     }
     if let Some(vm) = resource.virtual_machine_mut() {
-        vm.ssh_keys = Known::Value([KEY.to_owned()].into());
+        if vm.os.is_linux() {
+            vm.ssh_keys = Known::Value([KEY.to_owned()].into());
+        }
+        vm.password = None;
         // A VM's answer names only the id of its interface.
         vm.network.subnet = None;
         vm.network.accelerated = None;

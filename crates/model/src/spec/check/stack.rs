@@ -5,6 +5,7 @@ use crate::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     spec::{
         parts::Cidr,
+        pool::{OperatingSystem, Pool},
         schema::pool::MOST_NODES,
         types::{Network, Spec, Via},
         yaml::node::Node,
@@ -17,6 +18,9 @@ const RDMA_BLOCK: Cidr = Cidr {
     prefix: 16,
 };
 
+/// Characters of a user's name that Windows takes.
+const LONGEST_WINDOWS_USER: usize = 20;
+
 /// Addresses that Azure keeps in each subnet.
 const KEPT_ADDRESSES: u64 = 5;
 
@@ -27,7 +31,30 @@ pub(super) fn check(check: &mut Check<'_>, spec: &Spec) {
         addresses(check, spec, *address_space);
     }
     access(check, spec);
+    windows_user(check, spec);
     nodes(check, spec);
+}
+
+/// Windows takes shorter names of users than Linux.
+fn windows_user(check: &mut Check<'_>, spec: &Spec) {
+    let path = SpecPath::of(&["access", "user"]);
+    let windows = |pool: &Pool| matches!(pool.os, OperatingSystem::Windows { .. });
+    let Some((name, _)) = spec.pools.iter().find(|(_, pool)| windows(pool)) else {
+        return;
+    };
+    if spec.access.user.len() > LONGEST_WINDOWS_USER && check.is_sound(&path) {
+        let message = format!(
+            "Windows takes {LONGEST_WINDOWS_USER} characters for a user's name, `{}` has {}",
+            spec.access.user,
+            spec.access.user.len()
+        );
+        check.conflict(
+            path,
+            SpecPath::pool(name, &["os"]),
+            message,
+            "use a shorter name",
+        );
+    }
 }
 
 fn budget(check: &mut Check<'_>) {

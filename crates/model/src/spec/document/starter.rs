@@ -47,11 +47,11 @@ pub fn starter(
     text.push_str(&line(&POOL, "workload", workload_word, "    "));
     text.push_str(&model_lines(model));
     text.push_str(&orchestrator_lines(orchestrator));
-    // A deadline is for training, and needs tokens.
+    // A deadline is for training, and needs tokens; a password is for Windows.
     text.push_str(&optional(
         &POOL,
         "    ",
-        &["model", "orchestrator", "deadline"],
+        &["model", "orchestrator", "deadline", "password"],
     ));
     text
 }

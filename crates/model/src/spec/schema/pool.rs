@@ -22,10 +22,6 @@ const fn not_yet(later: &'static Later) -> Support {
 /// Most single VMs of a pool, and of a stack.
 pub(crate) const MOST_NODES: u32 = 1_000;
 
-const PASSWORD: Later = Later {
-    lacks: "makes Linux nodes only, which have SSH keys and no password",
-    instead: "remove the key",
-};
 const SCHEDULER: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "remove the key",
@@ -72,7 +68,7 @@ pub(crate) const POOL: Block = Block {
             "Single VMs or one scale set.";
         "os": Kind::words(words::OS).not(&[("ubuntu", "write `linux`; `image` chooses the distribution")]),
             default("linux"), NOW, "linux", "Operating system.";
-        "password": Kind::block(&PASSWORD_BLOCK).no_secret(), OPTIONAL, not_yet(&PASSWORD), "{from_env: ADMIN_PASSWORD}",
+        "password": Kind::block(&PASSWORD_BLOCK).no_secret(), OPTIONAL, NOW, "{from_env: ADMIN_PASSWORD}",
             "Administrator's password on Windows nodes: the environment variable that holds it, never the password.";
         "size": Kind::text(&azure::SIZE).or_words(words::AUTO).or_block(&SIZE), default("auto"), NOW,
             "{gpu: [H100, H200], min_gpu_memory: 80GB}",

@@ -64,10 +64,6 @@ const CYCLE_CLOUD: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "use `orchestrator: manual`",
 };
-const WINDOWS: Later = Later {
-    lacks: "makes Linux nodes only",
-    instead: "use `os: linux`",
-};
 const BASTION: Later = Later {
     lacks: "makes no Bastion host",
     instead: "use `via: none`, and reach the nodes through a machine in the same network",
@@ -126,7 +122,7 @@ words! {
     }
     OS, SYSTEMS: bool {
         "linux" = false, NOW, "Linux";
-        "windows" = true, not_yet(&WINDOWS), "the Windows edition of the Data Science VM";
+        "windows" = true, NOW, "the Windows edition of the Data Science VM";
     }
     ORCHESTRATOR, ORCHESTRATORS: Orchestrator {
         "manual" = Orchestrator::Manual, NOW, "nothing: jobs are started by hand";

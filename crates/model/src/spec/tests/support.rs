@@ -9,10 +9,9 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 10] = [
+const LATER: [&str; 9] = [
     "network.subnet_id",
     "access.ssh_from",
-    "pools.password",
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
@@ -23,14 +22,13 @@ const LATER: [&str; 10] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 14] = [
+const LATER_WORDS: [(&str, &str); 13] = [
     ("network.outbound", "existing"),
     ("access.via", "bastion"),
     ("access.via", "public_ip"),
     ("access.via", "existing"),
     ("identity", "system"),
     ("pools.grouping", "scale_set"),
-    ("pools.os", "windows"),
     ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),

@@ -4,7 +4,7 @@ use model::{
     catalog::{Fit, ImageOs, ImageRow, Size},
     live::{Answer, ImageFact, ImageQuestion, OwnImageQuestion, Question},
     resource::{ImageReference, MarketplaceImage, OwnImage},
-    spec::{ImageChoice, Urn},
+    spec::{ImageChoice, OperatingSystem, Urn},
     units::CaseInsensitive,
 };
 
@@ -85,6 +85,8 @@ pub fn choose(context: Context<'_>, size: &Size) -> Result<Choice, String> {
     match &context.pool.image {
         ImageChoice::Auto => match of_kind(context, size, "dsvm") {
             Ok(choice) => Ok(choice),
+            // The HPC image is Linux.
+            Err(why_not) if wanted_os(context) == ImageOs::Windows => Err(why_not),
             Err(why_not) => {
                 let mut choice =
                     of_kind(context, size, "hpc").map_err(|hpc| format!("{why_not}; {hpc}"))?;
@@ -107,7 +109,7 @@ fn of_kind(context: Context<'_>, size: &Size, kind: &str) -> Result<Choice, Stri
         .catalog
         .images()
         .iter()
-        .filter(|row| row.kind == kind && row.usable && row.os == ImageOs::Linux);
+        .filter(|row| row.kind == kind && row.usable && row.os == wanted_os(context));
     let mut best: Option<(Fit, Choice)> = None;
     let mut reasons: Vec<String> = Vec::new();
     for row in rows {
@@ -127,6 +129,13 @@ fn of_kind(context: Context<'_>, size: &Size, kind: &str) -> Result<Choice, Stri
             .cloned()
             .unwrap_or_else(|| format!("there is no usable {kind} image"))
     })
+}
+
+fn wanted_os(context: Context<'_>) -> ImageOs {
+    match context.pool.os {
+        OperatingSystem::Linux => ImageOs::Linux,
+        OperatingSystem::Windows { .. } => ImageOs::Windows,
+    }
 }
 
 fn better(fit: Fit, other: Fit) -> bool {
@@ -252,6 +261,16 @@ fn marketplace(context: Context<'_>, size: &Size, urn: &Urn) -> Result<Choice, S
                 "{} is not to be used any more: {}",
                 name(row),
                 row.notes
+            ));
+        }
+        Some(row) if row.os != wanted_os(context) => {
+            return Err(format!(
+                "{} holds {}, which is not the spec's `os`",
+                name(row),
+                match row.os {
+                    ImageOs::Linux => "Linux",
+                    ImageOs::Windows => "Windows",
+                }
             ));
         }
         Some(row) => match try_row(context, size, row) {

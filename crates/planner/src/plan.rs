@@ -258,8 +258,8 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         }
         .to_owned(),
         zones: chosen.zones.clone(),
-        placement: "none".to_owned(),
-        grouping: "vms".to_owned(),
+        placement: chosen.placement.placement().to_owned(),
+        grouping: chosen.placement.grouping().to_owned(),
         orchestrator: "manual".to_owned(),
         memory: chosen.memory.clone(),
         throughput: chosen.throughput.clone(),
@@ -352,6 +352,7 @@ impl Assembly<'_> {
             address: &desired.address,
             resource: &desired.resource,
             has_hardware: !stopped(desired),
+            without_hardware: self.stays_away(desired),
         });
         // What a destroy or an end keeps is not desired, and goes on costing.
         let is_over = self.lifetime.is_some_and(|lifetime| lifetime.over);
@@ -367,6 +368,13 @@ impl Assembly<'_> {
         let after: Vec<cost::Item<'_>> = after.chain(kept).collect();
         let regular = cost::at_regular_prices(after.iter().copied(), prices);
         (cost::compare(before, after, prices), regular)
+    }
+
+    /// How many instances of a scale set have no hardware and get none.
+    fn stays_away(&self, desired: &Desired) -> u32 {
+        let away = self.input.live.instances.get(&desired.id);
+        let away = away.into_iter().flatten().filter(|one| one.is_away());
+        u32::try_from(away.count()).unwrap_or(u32::MAX)
     }
 
     fn is_desired(&self, address: &Address) -> bool {

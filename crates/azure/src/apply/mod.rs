@@ -5,6 +5,7 @@
 mod change;
 mod create;
 mod failure;
+mod instances;
 mod remove;
 mod step;
 mod write;

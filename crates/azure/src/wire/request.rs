@@ -67,7 +67,8 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
-        | ResourceKind::VirtualMachine => (&["properties"], SUBNET),
+        | ResourceKind::VirtualMachine
+        | ResourceKind::VirtualMachineScaleSet => (&["properties"], SUBNET),
     };
     Shape { top, properties }
 }

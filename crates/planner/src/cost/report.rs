@@ -90,6 +90,7 @@ pub(super) fn items(steps: &[Step]) -> impl Iterator<Item = Item<'_>> {
             address: &step.address,
             resource: step.after.as_ref()?,
             has_hardware: true,
+            without_hardware: 0,
         })
     })
 }
@@ -164,10 +165,10 @@ pub(super) fn ways(
 }
 
 fn system(plan: &Plan, name: &str, catalog: &Catalog) -> ImageOs {
-    let mut machines = pool_items(plan, name).filter_map(|item| item.resource.virtual_machine());
-    machines
+    let mut images = pool_items(plan, name).filter_map(|item| item.resource.image());
+    images
         .next()
-        .map_or(ImageOs::Linux, |vm| quote::system(catalog, &vm.image))
+        .map_or(ImageOs::Linux, |image| quote::system(catalog, image))
 }
 
 fn share(catalog: &Catalog, size: &SizeName) -> Option<GpuShare> {

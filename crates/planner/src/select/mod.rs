@@ -22,6 +22,8 @@ mod demand;
 
 mod spot_price;
 
+pub(crate) mod grouping;
+
 mod deadline;
 
 mod security;
@@ -44,7 +46,7 @@ use model::{
 use rust_decimal::Decimal;
 
 pub(crate) use self::demand::Demand;
-pub use self::pool::select;
+pub use self::{grouping::Placement, pool::select};
 
 /// What was chosen for a pool, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +55,8 @@ pub struct Selection {
     pub size: SizeName,
     /// Number of nodes.
     pub count: u32,
+    /// Single VMs or one scale set.
+    pub placement: Placement,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,
     /// Zones of the nodes, in the order in which nodes take them; empty for none.
@@ -137,6 +141,8 @@ pub struct Context<'a> {
     pub budget: Option<&'a Budget>,
     /// Whether live choices are made anew.
     pub reselect: bool,
+    /// What is live of the pool: single VMs or a set; `None` for nothing.
+    pub grouped: Option<Placement>,
 }
 
 impl Context<'_> {

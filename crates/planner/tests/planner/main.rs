@@ -16,6 +16,8 @@ mod changes;
 
 mod replacing;
 
+mod scale_sets;
+
 mod images;
 
 mod spot;

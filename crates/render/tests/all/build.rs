@@ -35,7 +35,8 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         | ResourceKind::NatGateway
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
-        | ResourceKind::VirtualMachine => group.in_group(kind.arm_type(), name),
+        | ResourceKind::VirtualMachine
+        | ResourceKind::VirtualMachineScaleSet => group.in_group(kind.arm_type(), name),
     }
 }
 

@@ -87,7 +87,7 @@ pub(in crate::wire) fn decode(
     })
 }
 
-fn image(body: &Value) -> Result<ImageReference, DecodeError> {
+pub(in crate::wire) fn image(body: &Value) -> Result<ImageReference, DecodeError> {
     const IMAGE: &str = "/properties/storageProfile/imageReference";
     let part = |name: &str| required(body, &format!("{IMAGE}/{name}"));
     // The version asked for may be `latest`; the one it was made from is exact.
@@ -101,7 +101,7 @@ fn image(body: &Value) -> Result<ImageReference, DecodeError> {
     })
 }
 
-fn priority(body: &Value) -> Result<VmPriority, DecodeError> {
+pub(in crate::wire) fn priority(body: &Value) -> Result<VmPriority, DecodeError> {
     let word = text(body, PRIORITY).unwrap_or("Regular");
     match word.to_lowercase().as_str() {
         "regular" => Ok(VmPriority::Regular),
@@ -137,7 +137,7 @@ fn max_price(body: &Value) -> Result<Decimal, DecodeError> {
         .map_err(|_| unsupported(PRICE, &digits))
 }
 
-fn ssh_keys(body: &Value) -> BTreeSet<String> {
+pub(in crate::wire) fn ssh_keys(body: &Value) -> BTreeSet<String> {
     items(
         body,
         "/properties/osProfile/linuxConfiguration/ssh/publicKeys",
@@ -241,7 +241,7 @@ fn no_interface(body: &Value) -> Result<NetworkInterface, DecodeError> {
     })
 }
 
-fn security(body: &Value) -> Result<Security, DecodeError> {
+pub(in crate::wire) fn security(body: &Value) -> Result<Security, DecodeError> {
     let word = text(body, SECURITY).unwrap_or("Standard");
     let setting = |name: &str| {
         let setting = format!("/properties/securityProfile/uefiSettings/{name}");

@@ -85,7 +85,7 @@ pub(crate) const POOL: Block = Block {
         "count": Kind::integer(1, MOST_NODES), OPTIONAL, NOW, "8",
             "Number of nodes; optional where the model says enough.";
         "grouping": Kind::words(words::GROUPING), default("auto"), NOW, "auto",
-            "Single VMs or one scale set.";
+            "Single VMs or one scale set, which one write makes. `auto`: a scale set for several InfiniBand nodes or more than 10 nodes; a live pool keeps its grouping.";
         "os": Kind::words(words::OS).not(&[("ubuntu", "write `linux`; `image` chooses the distribution")]),
             default("linux"), NOW, "linux", "Operating system.";
         "password": Kind::block(&PASSWORD_BLOCK).no_secret(), OPTIONAL, not_yet(&PASSWORD), "{from_env: ADMIN_PASSWORD}",

@@ -27,13 +27,12 @@ const LATER: [&str; 14] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 16] = [
+const LATER_WORDS: [(&str, &str); 15] = [
     ("network.outbound", "existing"),
     ("access.via", "bastion"),
     ("access.via", "public_ip"),
     ("access.via", "existing"),
     ("identity", "system"),
-    ("pools.grouping", "scale_set"),
     ("pools.os", "windows"),
     ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),

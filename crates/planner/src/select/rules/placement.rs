@@ -1,7 +1,7 @@
 //! R4: InfiniBand nodes share a fabric only inside one scale set, never as loose VMs.
 
 use super::{Rule, Strength};
-use crate::select::Trial;
+use crate::select::{Trial, grouping};
 
 pub(super) const RULE: Rule = Rule {
     id: "placement",
@@ -12,8 +12,13 @@ pub(super) const RULE: Rule = Rule {
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
     let nodes = trial.count.unwrap_or(1);
-    let training = trial.context.pool.stage == model::spec::Stage::Training;
-    (training && trial.size.rdma && nodes > 1).then(|| {
-        format!("{nodes} InfiniBand nodes need one scale set to share a fabric, and scale sets are not supported yet")
+    let context = trial.context;
+    let why = if context.grouped.is_some() {
+        "the pool is live as single VMs"
+    } else {
+        "the spec has `grouping: vms`"
+    };
+    grouping::is_torn(context, trial.size, nodes).then(|| {
+        format!("{nodes} InfiniBand nodes need one scale set to share a fabric, and {why}")
     })
 }

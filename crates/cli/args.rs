@@ -339,9 +339,15 @@ pub(crate) struct Planning {
     /// Replace the resource with this address
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
+    /// Plan only this pool and what it needs
+    #[arg(long, value_name = "POOL", value_delimiter = ',')]
+    pub(crate) target: Vec<String>,
     /// Let changes deallocate and replace nodes
     #[arg(long)]
     pub(crate) allow_stop: bool,
+    /// Most requests a second
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_rps: Option<u32>,
     #[command(flatten)]
     pub(crate) pricing: Pricing,
 }
@@ -355,8 +361,14 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew"])]
+    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew", "target"])]
     pub(crate) destroy: bool,
+    /// Only tell what is live and not as the spec says
+    #[arg(
+        long,
+        conflicts_with_all = ["out", "destroy", "replace", "reselect", "renew", "offline"]
+    )]
+    pub(crate) refresh_only: bool,
     /// Exit with 2 when there are changes
     #[arg(long)]
     pub(crate) detailed_exitcode: bool,
@@ -387,7 +399,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
-    #[arg(conflicts_with_all = ["replace", "reselect", "renew", "offline", "price_book"])]
+    #[arg(conflicts_with_all = ["replace", "reselect", "renew", "target", "offline", "price_book"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,
@@ -398,6 +410,9 @@ pub(crate) struct Apply {
 /// Arguments of `destroy`.
 #[derive(Args, Debug)]
 pub(crate) struct Destroy {
+    /// Most requests a second
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_rps: Option<u32>,
     #[command(flatten)]
     pub(crate) applying: Applying,
 }

@@ -58,7 +58,8 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
         return Err(stop.help("add `lifetime: 72h` to the spec, or leave `--renew` out"));
     }
     let options = options(app, planning, spec, source, destroy)?;
-    let world = World::open(app, planning.offline, world::subscription(app, Some(spec))?)?;
+    let subscription = world::subscription(app, Some(spec))?;
+    let world = World::paced(app, planning.offline, subscription, planning.max_rps)?;
     let mut live = read(&world, &scope_of_spec(spec, options.now, destroy))?;
     if world.client().is_none() {
         live.subscription.clone_from(&spec.subscription);
@@ -98,6 +99,7 @@ fn options(
         destroy,
         reselect: planning.reselect,
         renew: planning.renew,
+        targets: planning.target.iter().cloned().collect(),
         permissions: Permissions {
             allow_stop: planning.allow_stop,
             replace: addresses(&planning.replace)?,
@@ -257,10 +259,22 @@ fn seal(
 /// # Errors
 /// The world could not be read.
 pub(crate) fn verify(plan: &Plan, world: &World) -> Result<Diagnostics, Stop> {
-    let live = read(world, &scope_of_plan(plan, now()))?;
-    let differs: Vec<String> = planner::unreached(plan, &live, Catalog::embedded())
+    let Some(client) = world.client() else {
+        return Err(is_offline());
+    };
+    let scope = scope_of_plan(plan, now());
+    let unreached = |live: &Live| planner::unreached(plan, live, Catalog::embedded());
+    // What is certainly wrong is told at once; what may only be old news is read again.
+    let is_behind = |live: &Live| {
+        let unreached = unreached(live);
+        !unreached.is_empty() && unreached.iter().all(|resource| resource.may_be_behind)
+    };
+    let live = world
+        .read(azure::read_settled(client, &scope, is_behind))?
+        .map_err(|error| errors::read(&error))?;
+    let differs: Vec<String> = unreached(&live)
         .iter()
-        .map(ToString::to_string)
+        .map(|resource| resource.address.to_string())
         .collect();
     if differs.is_empty() {
         return Ok(Diagnostics::default());

@@ -42,6 +42,19 @@ impl World {
         offline: bool,
         subscription: Option<String>,
     ) -> Result<Self, Stop> {
+        Self::paced(app, offline, subscription, None)
+    }
+
+    /// Opens it, and sends at most so many requests a second.
+    ///
+    /// # Errors
+    /// As [`World::open`].
+    pub(crate) fn paced(
+        app: &App,
+        offline: bool,
+        subscription: Option<String>,
+        requests_per_second: Option<u32>,
+    ) -> Result<Self, Stop> {
         if offline {
             return Ok(Self {
                 runtime: None,
@@ -63,10 +76,11 @@ impl World {
         };
         // A new sandbox has one subscription, which a spec that names none means.
         let usual = sandboxed(app).then(|| emulator::SUBSCRIPTION.to_owned());
-        let settings = Settings {
+        let mut settings = Settings {
             subscription: subscription.or(usual),
             ..settings
         };
+        settings.limits.requests_per_second = requests_per_second;
         let client = runtime
             .block_on(Client::connect(settings))
             .map_err(|error| errors::connect(&error))?;

@@ -37,7 +37,6 @@ fn tags_of_a_policy_are_no_drift() {
 #[test]
 fn answers_that_are_behind_are_waited_out() {
     let (place, server) = stage(&two_pools("duo"));
-    // Not of lists: the check after an apply reads them once, and tells what they do not show yet.
     let single = json!({"method": "GET", "name": "?*"});
     let stale = json!({"match": single, "then": {"stale": {"reads": 1}}});
     server.set_faults(&one(&stale));
@@ -45,6 +44,40 @@ fn answers_that_are_behind_are_waited_out() {
     assert!(server.fired() > 0);
     server.calm();
     place.converge(&server, "late answers");
+}
+
+#[test]
+fn lists_that_are_behind_make_no_good_apply_a_bad_one() {
+    let lists = |type_name: &str, staleness: &Value| {
+        let of = json!({"method": "GET", "type": type_name, "name": ""});
+        one(&json!({"match": of, "then": {"stale": staleness}}))
+    };
+    for type_name in [
+        "Microsoft.Compute/virtualMachines",
+        "Microsoft.Compute/disks",
+        "Microsoft.Network/virtualNetworks",
+    ] {
+        // Of Azure's seconds: three tenths of a second here.
+        for staleness in [json!({"reads": 2}), json!({"seconds": 300})] {
+            let (place, server) = stage(&two_pools("duo"));
+            let what = format!("{type_name}, {staleness}");
+            server.set_faults(&lists(type_name, &staleness));
+            place.sandbox(&["apply", "--yes"]).exits(0, &what);
+            place.replace(
+                "tensorform.yaml",
+                "name: duo",
+                "name: duo\ntags: {team: ml}",
+            );
+            // What is changed next, and what is deleted, shows late as well.
+            place.sandbox(&["apply", "--yes"]).exits(0, &what);
+            assert!(server.fired() > 0, "{what}");
+            server.calm();
+            place.is_as_planned(&server, &what);
+            server.set_faults(&lists(type_name, &staleness));
+            place.sandbox(&["destroy", "--yes"]).exits(0, &what);
+            assert!(server.everything().is_empty(), "{what}");
+        }
+    }
 }
 
 #[test]
@@ -96,4 +129,31 @@ fn spot_machines_that_are_taken_back_are_made_again() {
     assert_eq!(plan["counts"]["create"], 1, "{}", plan["counts"]);
     place.converge(&server, "made again");
     assert_eq!(server.fired(), 1);
+}
+
+#[test]
+fn no_second_has_more_requests_than_the_user_allows() {
+    const MOST: usize = 30;
+    let (place, server) = stage(&two_pools("slow"));
+    let pace = format!("--max-rps={MOST}");
+    for command in ["apply", "destroy"] {
+        server.forget();
+        place.sandbox(&[command, "--yes", &pace]).exits(0, command);
+        let mut times: Vec<time::OffsetDateTime> = server
+            .log()
+            .iter()
+            .filter_map(|record| {
+                let at = record["at"].as_str().expect("a time");
+                time::OffsetDateTime::parse(at, &time::format_description::well_known::Rfc3339).ok()
+            })
+            .collect();
+        times.sort();
+        assert!(times.len() > MOST, "{command}: {} requests", times.len());
+        for first in &times {
+            let within =
+                |at: &&time::OffsetDateTime| *at >= first && **at - *first < time::Duration::SECOND;
+            let number = times.iter().filter(within).count();
+            assert!(number <= MOST, "{command}: {number} requests in a second");
+        }
+    }
 }

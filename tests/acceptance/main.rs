@@ -40,3 +40,5 @@ mod rough;
 mod previews;
 
 mod catalog;
+
+mod decisions;

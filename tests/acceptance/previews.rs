@@ -1,7 +1,10 @@
 //! Cost previews in every format, from catalogues of which price rows were taken out: what has no
 //! price is unknown, and every total is "at least".
 
-use std::{collections::BTreeMap, fs};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
 use model::{
     catalog::Catalog,
@@ -118,6 +121,7 @@ fn report_by(tables: Tables, agreement: Option<&str>) -> CostReport {
         destroy: false,
         reselect: false,
         renew: false,
+        targets: BTreeSet::new(),
         permissions: Permissions::default(),
         limits: Limits::default(),
         price_book: price_book.clone(),

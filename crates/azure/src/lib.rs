@@ -60,6 +60,6 @@ pub use self::{
     fault::{Fault, FaultKind, FaultScope, QuotaRefusal, Retry, classify, quota_refusal},
     logging::may_log,
     price_list::PriceList,
-    read::{ReadScope, read},
+    read::{ReadScope, read, read_settled},
     settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},
 };

@@ -14,6 +14,12 @@ pub(crate) const SKUS: &str = "2021-07-01";
 pub(crate) const AUTHORIZATION: &str = "2022-04-01";
 /// Retail prices; the first version with savings plans.
 pub(crate) const PRICES: &str = "2023-01-01-preview";
+/// Galleries of images.
+pub(crate) const GALLERIES: &str = "2023-07-03";
+/// Terms of purchase plans.
+pub(crate) const TERMS: &str = "2021-01-01";
+/// Terms once more: the newer version has been seen to deny what was accepted.
+pub(crate) const TERMS_AGAIN: &str = "2015-06-01";
 /// Networks.
 pub(crate) const NETWORK: &str = "2024-03-01";
 
@@ -22,8 +28,12 @@ pub(crate) fn of_type(arm_type: &str) -> &'static str {
     let lower = arm_type.to_lowercase();
     if lower == "microsoft.compute/disks" {
         DISKS
+    } else if lower.starts_with("microsoft.compute/galleries") {
+        GALLERIES
     } else if lower.starts_with("microsoft.compute/") {
         COMPUTE
+    } else if lower.starts_with("microsoft.marketplaceordering/") {
+        TERMS
     } else if lower.starts_with("microsoft.network/") {
         NETWORK
     } else {

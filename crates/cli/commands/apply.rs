@@ -91,7 +91,12 @@ fn saved(app: &App, path: &Path, arguments: &args::Apply) -> Outcome {
     }
     check_world(app, &plan)?;
     check_stack(app, &plan)?;
-    let world = World::open(app, false, plan.scope.subscription.clone())?;
+    let world = World::paced(
+        app,
+        false,
+        plan.scope.subscription.clone(),
+        arguments.planning.max_rps,
+    )?;
     let now = planning::now();
     let live = planning::read(&world, &planning::scope_of_plan(&plan, now))?;
     let mut stale = planner::staleness(&plan, &live);

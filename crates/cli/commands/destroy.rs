@@ -13,7 +13,11 @@ use crate::{
 
 /// Destroys.
 pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
-    let made = planning::make(app, &Planning::default(), true)?;
+    let planning = Planning {
+        max_rps: arguments.max_rps,
+        ..Planning::default()
+    };
+    let made = planning::make(app, &planning, true)?;
     let Some(plan) = made.plan else {
         return Err(Stop::with(made.findings));
     };

@@ -1,15 +1,19 @@
 //! `explain`: the decision record of a pool, or the page of a diagnostic code.
 
+use std::collections::BTreeMap;
+
 use model::{
     diag::{Code, Diagnostics},
+    plan::PoolMemo,
     spec::Spec,
 };
+use planner::Input;
 
 use crate::{
     app::App,
     args::{self, Planning},
     exit::Exit,
-    planning,
+    planning::{self, Made},
     stop::{Outcome, Stop, exit_of},
 };
 
@@ -58,26 +62,44 @@ fn pool(app: &App, arguments: &args::Explain) -> Outcome {
         ..Planning::default()
     };
     let made = planning::make(app, &planning, false)?;
-    let mut explanation = made.explanation;
+    let mut explanation = made.explanation.clone();
     let is_shown = |name: &str| wanted.is_none_or(|wanted| wanted == name);
     explanation.pools.retain(|name, _| is_shown(name));
     explanation.refused.retain(|name, _| is_shown(name));
     if explanation.pools.is_empty() && explanation.refused.is_empty() {
         return Err(Stop::with(made.findings));
     }
+    let memos = memos(app, &made, arguments.offline)?
+        .into_iter()
+        .filter(|(name, _)| is_shown(name))
+        .collect();
     let findings: Diagnostics = made
         .findings
         .into_iter()
         .filter(|finding| finding.at.pool_name().is_some_and(is_shown))
         .collect();
     let text = if app.output.is_json() {
-        render::explain::json(&explanation, &app.documents(&findings))
+        render::explain::json(&explanation, &memos, &app.documents(&findings))
     } else {
-        render::explain::text(&explanation, app.output.stdout)
+        render::explain::text(&explanation, &memos, app.output.stdout)
     };
     app.output.data(&text);
     app.say_below(&findings);
     Ok(exit_of(&findings))
+}
+
+/// What stands beside the decisions; nothing where there is no plan.
+fn memos(app: &App, made: &Made, offline: bool) -> Result<BTreeMap<String, PoolMemo>, Stop> {
+    let Some(plan) = &made.plan else {
+        return Ok(BTreeMap::new());
+    };
+    let input = Input {
+        spec: app.source()?.spec()?,
+        catalog: app.catalog(offline),
+        live: &made.live,
+        options: &made.options,
+    };
+    Ok(planner::memos(input, plan))
 }
 
 fn check_name(pool: &str, spec: &Spec) -> Result<(), Stop> {

@@ -2,13 +2,18 @@
 
 use std::path::Path;
 
-use model::{diag::Code, live::Mode, plan::Plan};
+use model::{
+    diag::{At, Code, Diagnostic, Diagnostics},
+    live::Mode,
+    plan::Plan,
+};
 
 use crate::{
     app::App,
     args,
     exit::Exit,
-    files, planning,
+    files,
+    planning::{self, Made},
     stop::{Outcome, Stop, exit_of},
 };
 
@@ -19,6 +24,9 @@ pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
         return Err(stop.help("`-o json` prints the document that `--out` saves"));
     }
     let made = planning::make(app, &arguments.planning, arguments.destroy)?;
+    if arguments.refresh_only {
+        return drift(app, made, arguments.detailed_exitcode);
+    }
     let exit = exit_of(&made.findings);
     let Some(plan) = made.plan else {
         return Err(Stop::with(made.findings));
@@ -50,6 +58,42 @@ pub(crate) fn run(app: &App, arguments: &args::Plan) -> Outcome {
         return Ok(exit);
     }
     Ok(if arguments.detailed_exitcode && plan.has_changes {
+        Exit::Changes
+    } else {
+        Exit::Done
+    })
+}
+
+/// Tells what is live and not as the spec says. What speaks against applying the spec now, such
+/// as quota or a budget, is no matter of it.
+fn drift(app: &App, made: Made, detailed_exitcode: bool) -> Outcome {
+    let Some(plan) = made.plan else {
+        return Err(Stop::with(made.findings));
+    };
+    let is_about_live = |finding: &Diagnostic| {
+        matches!(finding.at, At::Resource(_) | At::Named(_))
+            || matches!(
+                finding.code,
+                Code::PlanPartial | Code::TargetUnknown | Code::PlanIncomplete
+            )
+    };
+    let findings: Diagnostics = made.findings.into_iter().filter(is_about_live).collect();
+    let read_at = made.live.read_at;
+    let text = if app.output.is_json() {
+        render::drift::json(&plan, read_at, &app.documents(&findings))
+    } else {
+        render::drift::text(&plan, read_at, app.output.stdout)
+    };
+    app.output.data(&text);
+    app.say_below(&findings);
+    let unread = [Code::TargetUnknown, Code::PlanIncomplete];
+    if findings
+        .iter()
+        .any(|finding| unread.contains(&finding.code))
+    {
+        return Ok(Exit::Error);
+    }
+    Ok(if detailed_exitcode && plan.has_changes {
         Exit::Changes
     } else {
         Exit::Done

@@ -169,13 +169,61 @@ pub(crate) struct MarketImage {
     pub(crate) disk_gb: u32,
 }
 
+/// Images of the marketplace that the catalogue does not list: publisher, offer, SKU, version,
+/// generation, and whether they have a purchase plan. Seen in use in public repositories.
+const OTHER_IMAGES: [OtherImage; 2] = [
+    (
+        "nvidia",
+        "ngc_azure_17_11",
+        "ngc-base-version-24_03_4_gen2",
+        "24.03.4",
+        2,
+        true,
+    ),
+    (
+        "Canonical",
+        "0001-com-ubuntu-server-jammy",
+        "22_04-lts",
+        "22.04.202404160",
+        1,
+        false,
+    ),
+];
+
+type OtherImage = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+    u8,
+    bool,
+);
+
 /// All images that may still be used.
 pub(crate) fn images() -> impl Iterator<Item = MarketImage> {
-    catalog()
-        .images()
-        .iter()
-        .filter(|row| row.usable)
+    let listed = catalog().images().iter().filter(|row| row.usable);
+    listed
         .map(market_image)
+        .chain(OTHER_IMAGES.into_iter().map(other_image))
+}
+
+fn other_image((publisher, offer, sku, version, generation, has_plan): OtherImage) -> MarketImage {
+    MarketImage {
+        publisher,
+        offer,
+        sku,
+        image: Image {
+            os: "Linux".to_owned(),
+            generation,
+            architecture: architecture(Architecture::X64).to_owned(),
+            offer: offer.to_owned(),
+            version: version.to_owned(),
+            ..Image::default()
+        },
+        version: version.to_owned(),
+        has_plan,
+        disk_gb: 30,
+    }
 }
 
 fn market_image(row: &'static ImageRow) -> MarketImage {

@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::resource::PurchasePlan;
+
 /// The name of the subnet that the nodes are in. Subnets carry no tags, so that this name, in a
 /// network of the stack, is what tells whose it is.
 pub const SUBNET_OF_NODES: &str = "nodes";
@@ -53,6 +55,19 @@ impl Address {
     /// A data disk of one node of a pool, by its logical unit number.
     pub fn data_disk(pool: &str, index: u32, lun: u32) -> Self {
         Self::pool(pool).at(index).join("data_disk").at(lun)
+    }
+
+    /// The terms of a purchase plan. Names of plans may have dots, addresses may not.
+    pub fn terms(plan: &PurchasePlan) -> Self {
+        let PurchasePlan {
+            publisher,
+            product,
+            name,
+        } = plan;
+        let parts = [publisher, product, name].map(|part| part.key().replace('.', "_"));
+        parts
+            .iter()
+            .fold(Self::top("terms"), |address, part| address.join(part))
     }
 
     fn top(name: &str) -> Self {

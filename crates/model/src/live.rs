@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::{
     address::Address,
     ids::ArmId,
-    resource::{PurchasePlan, Resource, Tags},
-    units::{Region, SizeName, Timestamp},
+    resource::{PurchasePlan, Resource, System, Tags},
+    units::{CaseInsensitive, Region, SizeName, Timestamp},
 };
 
 /// Which world a run looks at.
@@ -229,6 +229,10 @@ pub enum Question {
     NetworkQuota(Region),
     /// A version of a marketplace image.
     Image(ImageQuestion),
+    /// An image by its id.
+    OwnImage(OwnImageQuestion),
+    /// Whether the terms of a purchase plan are accepted.
+    Terms(PurchasePlan),
 }
 
 /// Asks for a version of a marketplace image.
@@ -244,6 +248,15 @@ pub struct ImageQuestion {
     pub sku: String,
     /// The version, or `None` for the newest.
     pub version: Option<String>,
+}
+
+/// Asks for an image by its id.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OwnImageQuestion {
+    /// The region.
+    pub location: Region,
+    /// The id: of a managed image, or of a gallery's image with its version or without.
+    pub id: CaseInsensitive,
 }
 
 /// An answer, or why there is none.
@@ -279,6 +292,10 @@ pub struct Facts {
     pub network_quota: BTreeMap<Region, Answer<Vec<UsageFact>>>,
     /// Image versions. `Known(None)` means that Azure has no such image or version.
     pub images: BTreeMap<ImageQuestion, Answer<Option<ImageFact>>>,
+    /// Images by their id. `Known(None)` means that there is none.
+    pub own_images: BTreeMap<OwnImageQuestion, Answer<Option<ImageFact>>>,
+    /// Terms of purchase plans.
+    pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
 }
 
 impl Facts {
@@ -289,6 +306,8 @@ impl Facts {
             Question::ComputeQuota(region) => self.compute_quota.contains_key(region),
             Question::NetworkQuota(region) => self.network_quota.contains_key(region),
             Question::Image(image) => self.images.contains_key(image),
+            Question::OwnImage(image) => self.own_images.contains_key(image),
+            Question::Terms(plan) => self.terms.contains_key(plan),
         }
     }
 
@@ -309,6 +328,12 @@ impl Facts {
             }
             Question::Image(image) => {
                 self.images.insert(image, Answer::Unknown { reason });
+            }
+            Question::OwnImage(image) => {
+                self.own_images.insert(image, Answer::Unknown { reason });
+            }
+            Question::Terms(plan) => {
+                self.terms.insert(plan, Answer::Unknown { reason });
             }
         }
     }
@@ -359,6 +384,26 @@ pub struct ImageFact {
     pub os_disk_gb: Option<u32>,
     /// Features by name, such as `SecurityType`.
     pub features: BTreeMap<String, String>,
+    /// The operating system, where Azure says.
+    pub os: Option<System>,
+    /// Whether it keeps its accounts, so that nobody can give it new ones.
+    pub specialized: bool,
+    /// What kind of image it is.
+    pub kind: ImageKind,
+    /// The regions that have it, where Azure says.
+    pub regions: Option<BTreeSet<Region>>,
+}
+
+/// The kind of an image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ImageKind {
+    /// Of the marketplace.
+    #[default]
+    Marketplace,
+    /// A managed image, which knows neither versions nor features.
+    Managed,
+    /// Of a gallery: of one's own, shared, or of a community.
+    Gallery,
 }
 
 impl ImageFact {
@@ -368,6 +413,15 @@ impl ImageFact {
         let (_, value) = features.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         Some(value)
     }
+}
+
+/// What a subscription has with the terms of a purchase plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermsFact {
+    /// Whether it accepted them.
+    pub accepted: bool,
+    /// Where they can be read.
+    pub link: Option<String>,
 }
 
 /// Values of a live resource that a step relies on, and their digest.

@@ -16,6 +16,8 @@ mod lifetime;
 
 mod location;
 
+mod memo;
+
 mod order;
 
 mod preflight;
@@ -26,12 +28,15 @@ mod staleness;
 
 mod verify;
 
+mod target;
+
 mod plan;
 
 pub use self::{
     lifetime::outlived,
+    memo::memos,
     plan::{Input, Options, Planned, plan},
     preflight::{QuotaReport, report as quota},
     staleness::staleness,
-    verify::unreached,
+    verify::{Unreached, unreached},
 };

@@ -15,6 +15,7 @@ use crate::{
     cost,
     plan::Input,
     select::{self, Context, Findings, Selection, need::Need},
+    target,
 };
 
 /// Choices by pool.
@@ -62,6 +63,12 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
         }
         passed_over.push(located);
     }
+    // Other pools than those that the plan is about may wait for another spec.
+    if !input.options.targets.is_empty()
+        && let Some(at) = passed_over.iter().position(|located| suits(input, located))
+    {
+        return Some(passed_over.swap_remove(at));
+    }
     // Nothing fits anywhere. A region that only lacks quota is nearest; else what is wrong in
     // the preferred region helps most.
     let lacks_quota = |located: &Located| !located.findings.diagnostics.has_errors();
@@ -82,6 +89,14 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
         ));
     }
     Some(located)
+}
+
+fn suits(input: Input<'_>, located: &Located) -> bool {
+    let mut errors = located.findings.diagnostics.iter();
+    located.fits
+        && !errors.any(|finding| {
+            finding.severity == Severity::Error && target::concerns(input, finding.at.pool_name())
+        })
 }
 
 impl Located {
@@ -185,7 +200,9 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
     }
     Located {
         location: location.clone(),
-        fits: refused.is_empty(),
+        fits: !refused
+            .keys()
+            .any(|name| target::concerns(input, Some(name))),
         short: demand.short(input.live, location),
         selections,
         refused,
@@ -219,7 +236,7 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         Properties::NatGateway(gateway) => Some((3, &gateway.location)),
         Properties::SshPublicKey(key) => Some((3, &key.location)),
         Properties::ResourceGroup(group) => Some((4, &group.location)),
-        Properties::Subnet(_) => None,
+        Properties::Subnet(_) | Properties::MarketplaceTerms(_) => None,
     })
     .min()
     .map(|(_, location)| location.clone())

@@ -53,7 +53,7 @@ pub(crate) fn run(mut steps: Vec<Step>, index: &Index<'_>) -> Vec<Step> {
 /// Deletions come last, from the nodes to the group.
 fn place(step: &Step) -> (bool, i8) {
     let rank = match step.kind {
-        ResourceKind::ResourceGroup => 0,
+        ResourceKind::ResourceGroup | ResourceKind::MarketplaceTerms => 0,
         ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
         | ResourceKind::VirtualNetwork => 1,

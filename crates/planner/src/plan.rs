@@ -25,6 +25,7 @@ use crate::{
     order, preflight,
     select::{Findings, Selection},
     shape::{self, Desired},
+    target,
 };
 
 /// Stands for the subscription offline, where the spec names none.
@@ -64,6 +65,8 @@ pub struct Options {
     pub reselect: bool,
     /// Whether the stack's lifetime starts over.
     pub renew: bool,
+    /// Pools that the plan is about alone; all where there are none.
+    pub targets: BTreeSet<String>,
     /// What may happen to nodes.
     pub permissions: Permissions,
     /// What the stack may cost.
@@ -99,7 +102,8 @@ pub fn plan(input: Input<'_>) -> Planned {
     } else {
         create(input, &index, &mut findings)
     };
-    let mut diagnostics = findings.diagnostics;
+    let is_matter = |finding: &Diagnostic| target::concerns(input, finding.at.pool_name());
+    let mut diagnostics: Diagnostics = findings.diagnostics.into_iter().filter(is_matter).collect();
     diagnostics.sort();
     Planned {
         plan,
@@ -174,6 +178,12 @@ fn create(
     index: &Index<'_>,
     findings: &mut Findings,
 ) -> (Option<Plan>, Explanation) {
+    let checked = target::check(input, index);
+    let is_refused = checked.has_errors();
+    findings.diagnostics.extend(checked);
+    if is_refused {
+        return (None, Explanation::default());
+    }
     let term = lifetime::of(input, index);
     if let Some(term) = term.as_ref().filter(|term| term.lifetime.over) {
         return (expire(input, index, term, findings), Explanation::default());
@@ -181,7 +191,7 @@ fn create(
     let Some(located) = location::choose(input) else {
         return (None, Explanation::default());
     };
-    let pools = pool_plans(input.spec, &located.selections);
+    let mut pools = pool_plans(input.spec, &located.selections);
     let explanation = Explanation {
         location: Some(located.location.clone()),
         pools: pools.clone(),
@@ -191,6 +201,7 @@ fn create(
     if !located.fits {
         return (None, explanation);
     }
+    pools.retain(|name, _| target::concerns(input, Some(name)));
     let (location, selections) = (located.location, located.selections);
     let keys = ssh_keys(input);
     let context = context(input, &location, keys.as_deref(), term.as_ref());
@@ -247,10 +258,7 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         count: chosen.count,
         image: PoolImage {
             kind: chosen.image_kind.clone(),
-            urn: format!(
-                "{}:{}:{}:{}",
-                image.publisher, image.offer, image.sku, image.version
-            ),
+            urn: image.to_string(),
         },
         priority: match pool.priority {
             Priority::Regular => "regular",
@@ -289,7 +297,8 @@ impl Assembly<'_> {
             options,
         } = self.input;
         findings.diagnostics.extend(changes.diagnostics);
-        let steps = order::run(changes.steps, self.index);
+        let steps = target::only(changes.steps, &options.targets);
+        let steps = order::run(steps, self.index);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
         self.note_unknown_facts(findings);
@@ -328,6 +337,7 @@ impl Assembly<'_> {
                 resource_group: spec.resource_group.clone(),
             },
             lifetime: self.lifetime,
+            targets: options.targets.iter().cloned().collect(),
             has_changes: steps.iter().any(|step| step.action.writes()),
             complete: live.unread.is_empty(),
             counts: Plan::count(&steps),
@@ -348,14 +358,19 @@ impl Assembly<'_> {
             let live = self.index.at_id(&desired.id);
             live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
         };
-        let after = self.desired.iter().map(|desired| cost::Item {
+        let planned: BTreeSet<&Address> = steps.iter().map(|step| &step.address).collect();
+        let desired = self.desired.iter();
+        let desired = desired.filter(|desired| planned.contains(&desired.address));
+        let after = desired.map(|desired| cost::Item {
             address: &desired.address,
             resource: &desired.resource,
             has_hardware: !stopped(desired),
             without_hardware: self.stays_away(desired),
         });
-        // What a destroy or an end keeps is not desired, and goes on costing.
-        let is_over = self.lifetime.is_some_and(|lifetime| lifetime.over);
+        // What a destroy, an end or a plan about other pools keeps goes on costing.
+        let is_whole = !options.destroy
+            && options.targets.is_empty()
+            && !self.lifetime.is_some_and(|lifetime| lifetime.over);
         let going: BTreeSet<&Address> = steps
             .iter()
             .filter(|step| step.action == Action::Delete)
@@ -363,8 +378,8 @@ impl Assembly<'_> {
             .collect();
         let kept = before
             .clone()
-            .filter(|item| (options.destroy || is_over) && !self.is_desired(item.address))
-            .filter(|item| !going.contains(item.address));
+            .filter(|item| !is_whole && !going.contains(item.address))
+            .filter(|item| !self.is_desired(item.address) || !planned.contains(item.address));
         let after: Vec<cost::Item<'_>> = after.chain(kept).collect();
         let regular = cost::at_regular_prices(after.iter().copied(), prices);
         (cost::compare(before, after, prices), regular)

@@ -14,7 +14,7 @@ use model::{
     units::Region,
 };
 
-use crate::select::Findings;
+use crate::select::{Findings, Weights};
 
 /// Azure's counters that a Standard public address counts for. Which of them a region has depends
 /// on its age; the second one is in every answer that was recorded.
@@ -50,7 +50,8 @@ pub(crate) fn quota(
     mode: Mode,
     location: &Region,
 ) -> (Vec<QuotaLine>, Findings) {
-    let mut demand = demand(steps, catalog);
+    let weights = Weights::of(catalog, live, location);
+    let mut demand = demand(steps, weights);
     demand.compute.retain(|_, (needed, _)| *needed > 0);
     demand.network.retain(|_, needed| *needed > 0);
     lines(demand, live, mode, location)
@@ -69,14 +70,15 @@ pub struct QuotaReport {
 
 /// The quota of everything that a plan has or makes, also where it adds nothing.
 pub fn report(plan: &Plan, catalog: &Catalog, live: &Live) -> QuotaReport {
-    let mut demand = demand(&plan.steps, catalog);
+    let weights = Weights::of(catalog, live, &plan.scope.location);
+    let mut demand = demand(&plan.steps, weights);
     for step in &plan.steps {
         let pool = step.address.pool_name();
         if step.kind == ResourceKind::PublicIpAddress {
             demand.addresses(0);
         }
         if let Some(after) = &step.after {
-            demand.machines(after, catalog, 0, pool);
+            demand.machines(after, weights, 0, pool);
         }
     }
     let Scope { mode, location, .. } = &plan.scope;
@@ -141,7 +143,7 @@ fn lines(demand: Demand, live: &Live, mode: Mode, location: &Region) -> (Vec<Quo
     (lines, findings)
 }
 
-fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
+fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
     let mut demand = Demand::default();
     for step in steps {
         let pool = step.address.pool_name();
@@ -151,16 +153,16 @@ fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
                     demand.addresses(1);
                 }
                 if let Some(after) = &step.after {
-                    demand.machines(after, catalog, 1, pool);
+                    demand.machines(after, weights, 1, pool);
                 }
             }
             // Another size is paid from the quota of its own family, and gives back the old one's.
             Action::Update | Action::RestartUpdate | Action::StopUpdate | Action::Replace => {
                 if let (Some(before), Some(after)) = (&step.before, &step.after)
                     && before.machines() != after.machines()
-                    && demand.vcpus(after, catalog, 1, pool)
+                    && demand.vcpus(after, weights, 1, pool)
                 {
-                    demand.vcpus(before, catalog, -1, pool);
+                    demand.vcpus(before, weights, -1, pool);
                     let count = |of: &Resource| of.machines().map_or(0, |(_, count)| count);
                     let more = i64::from(count(after)) - i64::from(count(before));
                     demand.add(MACHINES, more, pool);
@@ -174,11 +176,17 @@ fn demand(steps: &[Step], catalog: &Catalog) -> Demand {
 
 impl Demand {
     /// Adds the machines that a resource is or has; nothing for what has none.
-    fn machines(&mut self, resource: &Resource, catalog: &Catalog, sign: i64, pool: Option<&str>) {
+    fn machines(
+        &mut self,
+        resource: &Resource,
+        weights: Weights<'_>,
+        sign: i64,
+        pool: Option<&str>,
+    ) {
         let Some((_, count)) = resource.machines() else {
             return;
         };
-        if self.vcpus(resource, catalog, sign, pool) || sign == 0 {
+        if self.vcpus(resource, weights, sign, pool) || sign == 0 {
             self.add(MACHINES, sign.saturating_mul(i64::from(count)), pool);
             if resource.kind() == ResourceKind::VirtualMachineScaleSet {
                 self.add(SCALE_SETS, sign, pool);
@@ -190,30 +198,27 @@ impl Demand {
     fn vcpus(
         &mut self,
         resource: &Resource,
-        catalog: &Catalog,
+        weights: Weights<'_>,
         sign: i64,
         pool: Option<&str>,
     ) -> bool {
         let Some((name, count)) = resource.machines() else {
             return false;
         };
-        let Some(size) = catalog.size(name) else {
+        let Some(vcpus) = weights.vcpus(name) else {
             if sign > 0 {
                 self.unknown.push(name.to_string());
             }
             return false;
         };
-        let each = sign.saturating_mul(i64::from(size.vcpus));
+        let each = sign.saturating_mul(i64::from(vcpus));
         let vcpus = each.saturating_mul(i64::from(count));
         match resource.priority().unwrap_or(&VmPriority::Regular) {
             VmPriority::Spot { .. } => self.add(SPOT_VCPUS, vcpus, pool),
             VmPriority::Regular => {
                 self.add(REGIONAL_VCPUS, vcpus, pool);
-                if let Some(family) = &size.family {
-                    let counter = catalog
-                        .quota_family(family)
-                        .map_or(family, |row| &row.usage_name);
-                    self.add(counter.as_str(), vcpus, pool);
+                if let Some(family) = weights.family(name) {
+                    self.add(&family, vcpus, pool);
                 }
             }
         }
@@ -252,7 +257,11 @@ fn check(
     {
         let kind = match question {
             Question::NetworkQuota(_) => "network",
-            Question::ComputeQuota(_) | Question::Sizes(_) | Question::Image(_) => "compute",
+            Question::ComputeQuota(_)
+            | Question::Sizes(_)
+            | Question::Image(_)
+            | Question::OwnImage(_)
+            | Question::Terms(_) => "compute",
         };
         let message = format!("the {kind} quota in {location} could not be read: {reason}");
         let help = "the plan may fail at apply; reading quota needs the Reader role";

@@ -1,6 +1,11 @@
 //! The decision record of a pool: what was chosen, why, and what became of every other size.
 
-use model::{diag::DiagnosticDocument, plan::Explanation};
+use std::collections::BTreeMap;
+
+use model::{
+    diag::DiagnosticDocument,
+    plan::{Explanation, PoolMemo},
+};
 use serde_json::json;
 
 use crate::{failure, paper::Paper, plan::pools, style::Style};
@@ -10,7 +15,7 @@ pub const FORMAT_VERSION: &str = "1.0";
 
 /// The records of pools as text: no candidate is left out. Pools for which nothing fits come
 /// last, next to the findings about them.
-pub fn text(explanation: &Explanation, style: Style) -> String {
+pub fn text(explanation: &Explanation, memos: &BTreeMap<String, PoolMemo>, style: Style) -> String {
     let Explanation {
         location,
         pools,
@@ -21,7 +26,7 @@ pub fn text(explanation: &Explanation, style: Style) -> String {
         if position > 0 {
             paper.blank();
         }
-        pools::write_all(&mut paper, name, pool, style);
+        pools::write_all(&mut paper, name, pool, memos.get(name), style);
     }
     for (position, (name, refusal)) in refused.iter().enumerate() {
         if position > 0 || !pools.is_empty() {
@@ -32,9 +37,13 @@ pub fn text(explanation: &Explanation, style: Style) -> String {
     paper.finish()
 }
 
-/// The records of pools as one JSON document, each in the form it has in a plan, with the
-/// findings about them.
-pub fn json(explanation: &Explanation, diagnostics: &[DiagnosticDocument]) -> String {
+/// The records of pools as one JSON document, each in the form it has in a plan, with the memos
+/// and the findings about them.
+pub fn json(
+    explanation: &Explanation,
+    memos: &BTreeMap<String, PoolMemo>,
+    diagnostics: &[DiagnosticDocument],
+) -> String {
     let Explanation {
         location,
         pools,
@@ -44,6 +53,7 @@ pub fn json(explanation: &Explanation, diagnostics: &[DiagnosticDocument]) -> St
         "format_version": FORMAT_VERSION,
         "location": location,
         "pools": pools,
+        "memos": memos,
         "refused": refused,
         "diagnostics": diagnostics,
     }))

@@ -40,6 +40,8 @@ pub mod events;
 
 pub mod status;
 
+pub mod drift;
+
 pub mod sizes;
 
 pub mod catalog;

@@ -20,6 +20,9 @@ impl Performer<'_> {
     /// Makes the resource. A VM is made with a precondition; where the API has none, the place is
     /// looked at right before.
     pub(super) async fn create(&self, own: &mut Own) -> Result<(), Stopped> {
+        if self.step.kind == ResourceKind::MarketplaceTerms {
+            return self.accept_terms().await;
+        }
         let body = self.new_body()?;
         // A repair writes over what is half made, so that it cannot demand that nothing is there.
         let precondition = is_written_once(self.step.kind) && self.step.action != Action::Repair;

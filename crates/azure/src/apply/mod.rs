@@ -8,6 +8,7 @@ mod failure;
 mod instances;
 mod remove;
 mod step;
+mod terms;
 mod write;
 
 use std::{

@@ -14,10 +14,7 @@ use super::{
     failure::{self, Stopped},
     step::{Own, Performer},
 };
-use crate::{call::MachineAction, versions};
-
-/// How long a list may go on showing what was deleted: it lags behind.
-const LIST_LAG: Duration = Duration::from_secs(120);
+use crate::{call::MachineAction, read::LIST_LAG, versions};
 
 impl Performer<'_> {
     /// Deletes the resource.

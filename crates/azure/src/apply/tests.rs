@@ -5,6 +5,7 @@ mod world;
 mod change;
 mod create;
 mod run;
+mod terms;
 
 use model::plan::{Ending, Failure, Outcome};
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use model::{
     live::{ImageFact, ImageQuestion},
-    resource::PurchasePlan,
+    resource::{PurchasePlan, System},
 };
 use serde_json::Value;
 
@@ -104,11 +104,19 @@ pub(super) fn fact(version: &str, body: &Value) -> ImageFact {
         plan: body.pointer("/properties/plan").and_then(plan),
         os_disk_gb: os_disk_gb(body),
         features: features.into_iter().flatten().filter_map(pair).collect(),
+        os: text("/properties/osDiskImage/operatingSystem").map(|system| {
+            if system.eq_ignore_ascii_case("Windows") {
+                System::Windows
+            } else {
+                System::Linux
+            }
+        }),
+        ..ImageFact::default()
     }
 }
 
 /// A purchase plan as images name it.
-fn plan(body: &Value) -> Option<PurchasePlan> {
+pub(super) fn plan(body: &Value) -> Option<PurchasePlan> {
     let part = |name: &str| body.get(name)?.as_str().filter(|part| !part.is_empty());
     Some(PurchasePlan {
         publisher: part("publisher")?.into(),

@@ -1,10 +1,12 @@
-//! Answers the planner's questions: sizes, quota, image versions.
+//! Answers the planner's questions: sizes, quota, images, terms.
 //!
 //! What Azure refuses to tell is unknown, with the reason; a read that fails is an error, never
 //! an answer.
 
 mod image;
+mod own_image;
 mod sizes;
+pub(crate) mod terms;
 mod usages;
 
 use std::collections::BTreeMap;
@@ -29,6 +31,14 @@ enum Told {
     Image(
         model::live::ImageQuestion,
         Answer<Option<model::live::ImageFact>>,
+    ),
+    OwnImage(
+        model::live::OwnImageQuestion,
+        Answer<Option<model::live::ImageFact>>,
+    ),
+    Terms(
+        model::resource::PurchasePlan,
+        Answer<model::live::TermsFact>,
     ),
 }
 
@@ -61,6 +71,12 @@ pub async fn answer(
             }
             Told::Image(image, answer) => {
                 facts.images.insert(image, answer);
+            }
+            Told::OwnImage(image, answer) => {
+                facts.own_images.insert(image, answer);
+            }
+            Told::Terms(plan, answer) => {
+                facts.terms.insert(plan, answer);
             }
         }
     }
@@ -95,6 +111,18 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
             );
             let answer = known_or_refused(client, &what, found).await?;
             Ok(Told::Image(image.clone(), answer))
+        }
+        Question::OwnImage(image) => {
+            let found = own_image::read(client, image).await;
+            let what = format!("the image `{}`", image.id);
+            let answer = known_or_refused(client, &what, found).await?;
+            Ok(Told::OwnImage(image.clone(), answer))
+        }
+        Question::Terms(plan) => {
+            let found = terms::read(client, plan).await;
+            let what = format!("the terms of `{}:{}`", plan.publisher, plan.product);
+            let answer = known_or_refused(client, &what, found).await?;
+            Ok(Told::Terms(plan.clone(), answer))
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    live::{Answer, Facts, ImageQuestion, Question},
+    live::{Answer, Facts, ImageKind, ImageQuestion, OwnImageQuestion, Question},
+    resource::{PurchasePlan, System},
     units::Region,
 };
 use proptest::prelude::*;
@@ -116,6 +117,123 @@ async fn questions_are_answered_once() {
         .iter()
         .any(|seen| seen.target.contains("location%20eq%20%27eastus%27"));
     assert!(filter, "{}", asked.target);
+}
+
+/// Galleries and their versions, a managed image, and terms, as the schemas have them.
+fn images_and_terms(seen: &Seen) -> Act {
+    let path = seen.target.split('?').next().unwrap_or_default();
+    let version = |name: &str, regions: &[&str], excluded: bool| {
+        let regions: Vec<Value> = regions.iter().map(|name| json!({"name": name})).collect();
+        json!({"name": name, "properties": {
+            "publishingProfile": {"targetRegions": regions, "excludeFromLatest": excluded},
+            "provisioningState": "Succeeded", "storageProfile": {"osDiskImage": {"sizeInGB": 64}}}})
+    };
+    let definition = json!({"properties": {"osType": "Linux", "osState": "Generalized",
+        "hyperVGeneration": "V2", "architecture": "x64",
+        "features": [{"name": "SecurityType", "value": "TrustedLaunch"}],
+        "purchasePlan": {"publisher": "shop", "product": "linux", "name": "nine"}}});
+    let foreign = json!({"name": "1.0.0", "location": "eastus",
+        "properties": {"storageProfile": {"osDiskImage": {"diskSizeGB": 40}}}});
+    let answer = if path.ends_with("/galleries/own/images/train") {
+        definition
+    } else if path.ends_with("/galleries/own/images/train/versions") {
+        json!({"value": [
+            version("1.9.0", &["East US", "West US"], false),
+            version("1.10.0", &["East US"], false),
+            version("1.11.0", &["West US"], false),
+            version("2.0.0", &["East US"], true),
+        ]})
+    } else if path.ends_with("/galleries/own/images/train/versions/1.9.0") {
+        version("1.9.0", &["East US", "West US"], false)
+    } else if path.ends_with("/locations/eastus/communityGalleries/hpc/images/ubuntu") {
+        json!({"properties": {"osType": "Linux", "osState": "Generalized", "hyperVGeneration": "V2"}})
+    } else if path.ends_with("/locations/eastus/communityGalleries/hpc/images/ubuntu/versions") {
+        json!({"value": [foreign]})
+    } else if path.ends_with("/images/managed") {
+        json!({"location": "eastus", "properties": {"hyperVGeneration": "V1",
+            "storageProfile": {"osDisk": {"osType": "Windows", "osState": "Generalized", "diskSizeGB": 127}}}})
+    } else if path.ends_with("/plans/nine/agreements/current") {
+        let accepted = seen.target.contains("2015-06-01");
+        json!({"properties": {"accepted": accepted, "marketplaceTermsLink": "https://example.org"}})
+    } else {
+        return Act::error(404, "ResourceNotFound");
+    };
+    Act::json(200, &answer)
+}
+
+#[tokio::test]
+async fn images_by_id_say_what_their_kind_knows() {
+    let server = Server::start(images_and_terms).await;
+    let (client, _) = server.client().await;
+    let below = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute";
+    let mut facts = Facts::default();
+    let mut read = async |id: &str| {
+        let question = OwnImageQuestion {
+            location: Region::new("eastus"),
+            id: id.into(),
+        };
+        answer(&client, &[Question::OwnImage(question.clone())], &mut facts)
+            .await
+            .expect("answers");
+        facts.own_images[&question].known().cloned().expect("known")
+    };
+    let newest = read(&format!("{below}/galleries/own/images/train")).await;
+    let newest = newest.expect("an image");
+    // The newest one that is there and counts as such.
+    assert_eq!(newest.version, "1.10.0");
+    assert_eq!(
+        (newest.generation, newest.os_disk_gb, newest.kind),
+        (Some(2), Some(64), ImageKind::Gallery)
+    );
+    assert_eq!(newest.feature("securitytype"), Some("TrustedLaunch"));
+    assert_eq!(newest.plan.map(|plan| plan.name), Some("nine".into()));
+    let named = read(&format!(
+        "{below}/galleries/own/images/train/versions/1.9.0"
+    ))
+    .await;
+    let named = named.expect("an image");
+    assert_eq!(named.version, "1.9.0");
+    assert_eq!(
+        named.regions,
+        Some(BTreeSet::from(["eastus", "westus"].map(Region::new)))
+    );
+    let community = read("/communityGalleries/hpc/images/ubuntu").await;
+    let community = community.expect("an image");
+    assert_eq!(
+        (
+            community.version.as_str(),
+            community.os_disk_gb,
+            community.regions
+        ),
+        ("1.0.0", Some(40), None)
+    );
+    let managed = read(&format!("{below}/images/managed"))
+        .await
+        .expect("an image");
+    assert_eq!(
+        (managed.kind, managed.os, managed.generation),
+        (ImageKind::Managed, Some(System::Windows), Some(1))
+    );
+    assert_eq!(read(&format!("{below}/images/none")).await, None);
+    assert_eq!(read("/sharedGalleries/none/images/none").await, None);
+}
+
+#[tokio::test]
+async fn terms_are_accepted_where_one_version_of_the_api_says_so() {
+    let server = Server::start(images_and_terms).await;
+    let (client, _) = server.client().await;
+    let plan = PurchasePlan {
+        publisher: "shop".into(),
+        product: "linux".into(),
+        name: "nine".into(),
+    };
+    let mut facts = Facts::default();
+    answer(&client, &[Question::Terms(plan.clone())], &mut facts)
+        .await
+        .expect("answers");
+    let fact = facts.terms[&plan].known().expect("known");
+    assert!(fact.accepted);
+    assert_eq!(fact.link.as_deref(), Some("https://example.org"));
 }
 
 #[tokio::test]

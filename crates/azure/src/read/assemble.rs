@@ -146,6 +146,7 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::NatGateway
                 | ResourceKind::SshPublicKey
                 | ResourceKind::Disk
+                | ResourceKind::MarketplaceTerms
                 | ResourceKind::VirtualMachineScaleSet => {}
             }
         }

@@ -8,6 +8,8 @@ pub(crate) mod instances;
 mod lists;
 pub(crate) mod one;
 
+use std::time::Duration;
+
 use model::{live::Live, units::Timestamp};
 
 use crate::{
@@ -39,6 +41,37 @@ pub struct ReadScope {
 pub async fn read(client: &Client, scope: &ReadScope) -> Result<Live, ReadError> {
     let lists = lists::fetch(client, scope).await?;
     Ok(assemble::assemble(client.subscription(), scope, &lists))
+}
+
+/// How long lists may go on showing what is no more: they lag behind.
+pub(crate) const LIST_LAG: Duration = Duration::from_secs(120);
+
+/// The first and the longest wait between two readings.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// Reads once more and again while `is_behind` says that what was read may be old, for as long as
+/// lists may lag; then whatever is read counts.
+///
+/// # Errors
+/// As [`read`].
+pub async fn read_settled(
+    client: &Client,
+    scope: &ReadScope,
+    is_behind: impl Fn(&Live) -> bool,
+) -> Result<Live, ReadError> {
+    let clock = client.clock();
+    let end = clock.now().saturating_add(LIST_LAG);
+    let mut wait = FIRST_WAIT;
+    loop {
+        let live = read(client, scope).await?;
+        if !is_behind(&live) || clock.now().saturating_add(wait) > end {
+            return Ok(live);
+        }
+        tracing::info!(?wait, "what was read may be old: it is read again");
+        clock.sleep(wait).await;
+        wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+    }
 }
 
 /// A read error that says what to do.

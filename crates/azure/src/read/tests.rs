@@ -2,6 +2,8 @@
 
 mod harmed;
 
+mod settled;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use model::{

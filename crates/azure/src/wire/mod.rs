@@ -8,6 +8,7 @@ mod fields;
 
 mod disk;
 mod group;
+mod marketplace_terms;
 mod nat_gateway;
 mod network_security_group;
 mod public_ip_address;
@@ -79,6 +80,7 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
+        Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
     if resource.kind().takes_tags() {
         set_tags(&mut body, &resource.tags);
@@ -115,6 +117,9 @@ pub(crate) fn decode_with(
         }
         ResourceKind::VirtualMachineScaleSet => {
             Properties::VirtualMachineScaleSet(Box::new(scale_set::decode(body)?))
+        }
+        ResourceKind::MarketplaceTerms => {
+            Properties::MarketplaceTerms(marketplace_terms::decode(body)?)
         }
     };
     let mut tags = tags_of(body);

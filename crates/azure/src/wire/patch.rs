@@ -43,9 +43,10 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         }
         Properties::VirtualMachine(_) => machine_over_live(after, live)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::over_live(set, live)?,
-        Properties::ResourceGroup(_) | Properties::SshPublicKey(_) | Properties::Disk(_) => {
-            encode(after)?
-        }
+        Properties::ResourceGroup(_)
+        | Properties::SshPublicKey(_)
+        | Properties::MarketplaceTerms(_)
+        | Properties::Disk(_) => encode(after)?,
     };
     if after.kind().takes_tags() {
         let mut tags = tags_of(live);
@@ -80,9 +81,9 @@ pub(crate) fn changes(
             }
             _ => Err(unchangeable(attributes)),
         },
-        ResourceKind::ResourceGroup | ResourceKind::VirtualMachineScaleSet => {
-            Err(unchangeable(attributes))
-        }
+        ResourceKind::ResourceGroup
+        | ResourceKind::MarketplaceTerms
+        | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
         | ResourceKind::NetworkSecurityGroup

@@ -68,7 +68,8 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine
-        | ResourceKind::VirtualMachineScaleSet => (&["properties"], SUBNET),
+        | ResourceKind::VirtualMachineScaleSet
+        | ResourceKind::MarketplaceTerms => (&["properties"], SUBNET),
     };
     Shape { top, properties }
 }

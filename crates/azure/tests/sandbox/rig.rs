@@ -176,6 +176,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         cost: Cost::default(),
         run: Run::default(),
         lifetime: None,
+        targets: Vec::new(),
         diagnostics: Vec::new(),
     }
 }

@@ -182,6 +182,10 @@ codes! {
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.
     PlanIncomplete = "PLAN002", Error;
+    /// A plan about some pools alone.
+    PlanPartial = "PLAN005", Warning;
+    /// A pool of `--target` that neither the spec nor the stack has.
+    TargetUnknown = "PLAN006", Error;
     /// No credential gives a token.
     NoCredential = "AUTH001", Error;
     /// Azure refuses the token, or none could be fetched.

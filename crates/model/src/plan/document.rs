@@ -40,6 +40,9 @@ pub struct Plan {
     /// How long the stack lives, where the spec limits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Lifetime>,
+    /// The pools that the plan is about alone, where it is not about the whole stack.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
     /// Whether any step writes.
     pub has_changes: bool,
     /// Whether everything that matters could be read.
@@ -386,7 +389,9 @@ impl Plan {
 
     /// Whether it is to delete the whole stack: nothing is decided for any pool, and nothing stays.
     pub fn destroys(&self) -> bool {
-        self.pools.is_empty() && self.steps.iter().all(|step| step.after.is_none())
+        self.pools.is_empty()
+            && self.targets.is_empty()
+            && self.steps.iter().all(|step| step.after.is_none())
     }
 
     /// Steps that write.

@@ -4,6 +4,8 @@ pub mod document;
 
 pub mod formula;
 
+pub mod memo;
+
 pub mod step;
 
 pub mod walk;
@@ -14,4 +16,4 @@ pub mod file;
 
 pub mod event;
 
-pub use self::{document::*, event::*, file::*, formula::*, step::*, walk::*};
+pub use self::{document::*, event::*, file::*, formula::*, memo::*, step::*, walk::*};

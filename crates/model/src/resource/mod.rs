@@ -130,11 +130,11 @@ impl Resource {
         }
     }
 
-    /// The image of its machines, for what has machines.
-    pub fn image(&self) -> Option<&ImageReference> {
+    /// The operating system of its machines, for what has machines.
+    pub fn system(&self) -> Option<System> {
         match &self.properties {
-            Properties::VirtualMachine(vm) => Some(&vm.image),
-            Properties::VirtualMachineScaleSet(set) => Some(&set.image),
+            Properties::VirtualMachine(vm) => Some(vm.os),
+            Properties::VirtualMachineScaleSet(set) => Some(set.os),
             _ => None,
         }
     }

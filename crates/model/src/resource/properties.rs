@@ -1,6 +1,9 @@
 //! The properties of each kind of resource, in canonical form.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -55,6 +58,7 @@ properties! {
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
     VirtualMachineScaleSet(Box<ScaleSet>),
+    MarketplaceTerms(MarketplaceTerms),
 }
 
 /// A resource group.
@@ -177,6 +181,15 @@ pub struct VirtualMachine {
     pub size: SizeName,
     /// The image it was made from.
     pub image: ImageReference,
+    /// The purchase plan of the image, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PurchasePlan>,
+    /// The operating system.
+    #[serde(default, skip_serializing_if = "System::is_linux")]
+    pub os: System,
+    /// Where the administrator's password is, on Windows. Azure never tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<PasswordSource>,
     /// How its capacity is bought.
     pub priority: VmPriority,
     /// Its host name.
@@ -195,10 +208,99 @@ pub struct VirtualMachine {
     pub security: Security,
 }
 
-/// The image of a VM.
+/// An operating system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum System {
+    /// Linux.
+    #[default]
+    Linux,
+    /// Windows.
+    Windows,
+}
+
+impl System {
+    /// Whether it is Linux, which documents leave out.
+    pub fn is_linux(&self) -> bool {
+        *self == Self::Linux
+    }
+}
+
+/// Where a password is: documents name the place, and never have the password.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PasswordSource {
+    /// The environment variable that holds it when the plan is applied.
+    pub from_env: String,
+}
+
+/// The terms of a purchase plan of the marketplace, which a subscription accepts once for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ImageReference {
+pub struct MarketplaceTerms {
+    /// The plan.
+    pub plan: PurchasePlan,
+    /// Whether they are accepted.
+    pub accepted: bool,
+}
+
+/// The image of a VM.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ImageReference {
+    /// Of the marketplace.
+    Marketplace(MarketplaceImage),
+    /// By its id.
+    Own(OwnImage),
+}
+
+impl ImageReference {
+    /// The marketplace image that this is.
+    pub fn marketplace(&self) -> Option<&MarketplaceImage> {
+        match self {
+            Self::Marketplace(image) => Some(image),
+            Self::Own(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn marketplace_mut(&mut self) -> Option<&mut MarketplaceImage> {
+        match self {
+            Self::Marketplace(image) => Some(image),
+            Self::Own(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for ImageReference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Marketplace(image) => {
+                let MarketplaceImage {
+                    publisher,
+                    offer,
+                    sku,
+                    version,
+                } = image;
+                write!(f, "{publisher}:{offer}:{sku}:{version}")
+            }
+            Self::Own(image) => write!(f, "{}", image.id),
+        }
+    }
+}
+
+/// An image by its id: a managed image, or a version of a gallery's image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnImage {
+    /// Its id; of a gallery's image always with the version.
+    pub id: CaseInsensitive,
+}
+
+/// A version of a marketplace image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarketplaceImage {
     /// Who publishes it.
     pub publisher: CaseInsensitive,
     /// The product.

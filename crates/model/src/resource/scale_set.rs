@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ImageReference, Known, Security, VmPriority};
+use super::{ImageReference, Known, PurchasePlan, Security, System, VmPriority};
 use crate::{
     ids::ArmId,
     spec::DiskType,
@@ -33,8 +33,14 @@ pub struct ScaleSet {
     pub upgrade_policy: Option<CaseInsensitive>,
     /// Fault domains that instances are spread over.
     pub fault_domains: u32,
+    /// The operating system.
+    #[serde(default, skip_serializing_if = "System::is_linux")]
+    pub os: System,
     /// The image of new instances.
     pub image: ImageReference,
+    /// The purchase plan of the image, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PurchasePlan>,
     /// How the capacity of instances is bought.
     pub priority: VmPriority,
     /// What the host names of instances begin with.

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use model::{
     address::Address,
-    catalog::{Catalog, ImageOs},
+    catalog::ImageOs,
     cost::PurchaseOption,
     plan::{CostKind, CostLine},
-    resource::{Properties, Resource, VirtualMachine, VmPriority},
+    resource::{Properties, PurchasePlan, Resource, VirtualMachine, VmPriority},
     spec::{DiskType, Eviction},
     units::{Region, SizeName},
 };
@@ -51,6 +51,8 @@ pub(super) enum Thing {
     },
     /// A service of the network or above it.
     Service(Service),
+    /// What the seller of an image asks for its software, which no list prices.
+    Software(String),
 }
 
 /// What something is billed as.
@@ -91,16 +93,12 @@ pub(super) enum State {
 }
 
 /// Counts things.
-pub(super) fn count<'a>(
-    items: impl IntoIterator<Item = Item<'a>>,
-    state: State,
-    catalog: &Catalog,
-) -> Bills {
+pub(super) fn count<'a>(items: impl IntoIterator<Item = Item<'a>>, state: State) -> Bills {
     let mut bills = Bills::new();
     for item in items {
         let pool = item.address.pool_name();
         let address = pool.map_or_else(|| item.address.to_string(), |pool| format!("pool.{pool}"));
-        for (region, thing, more) in things(item, state, catalog) {
+        for (region, thing, more) in things(item, state) {
             let count = bills
                 .entry((address.clone(), region.clone(), thing))
                 .or_default();
@@ -111,11 +109,10 @@ pub(super) fn count<'a>(
 }
 
 /// What an item is billed as, each with its number.
-fn things<'a>(item: Item<'a>, state: State, catalog: &Catalog) -> Vec<(&'a Region, Thing, u32)> {
+fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
     match &item.resource.properties {
         Properties::VirtualMachine(vm) => {
-            let system = quote::system(catalog, &vm.image);
-            let things = of_machine(vm, system, item.has_hardware, state);
+            let things = of_machine(vm, quote::system(vm.os), item.has_hardware, state);
             things.map(|thing| (&vm.location, thing, 1)).collect()
         }
         Properties::Disk(data) => vec![(
@@ -127,7 +124,7 @@ fn things<'a>(item: Item<'a>, state: State, catalog: &Catalog) -> Vec<(&'a Regio
             1,
         )],
         Properties::VirtualMachineScaleSet(set) => {
-            let system = quote::system(catalog, &set.image);
+            let system = quote::system(set.os);
             let things = scale_set::things(set, system, item, state);
             things
                 .into_iter()
@@ -145,7 +142,8 @@ fn things<'a>(item: Item<'a>, state: State, catalog: &Catalog) -> Vec<(&'a Regio
             )]
         }
         // These cost nothing by themselves.
-        Properties::ResourceGroup(_)
+        Properties::MarketplaceTerms(_)
+        | Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
         | Properties::Subnet(_)
         | Properties::NetworkSecurityGroup(_)
@@ -185,7 +183,15 @@ fn of_machine(
         size: vm.size.clone(),
         meter: Meter::of(system, option),
     });
-    disk.into_iter().chain(machine)
+    let software = vm.plan.as_ref().filter(|_| runs).map(|plan| {
+        let PurchasePlan {
+            publisher,
+            product,
+            name,
+        } = plan;
+        Thing::Software(format!("software of {publisher}:{product}:{name}"))
+    });
+    disk.into_iter().chain(machine).chain(software)
 }
 
 /// The same things with every spot machine paid for on demand; `None` where none is spot.
@@ -232,7 +238,10 @@ pub(super) fn price(bills: &Bills, elsewhere: Option<&Region>, prices: Prices<'_
                 Thing::Machine { size, meter } if quote.is_none() => {
                     quote::gap(prices, region, size, *meter)
                 }
-                Thing::Machine { .. } | Thing::Disk { .. } | Thing::Service(_) => Vec::new(),
+                Thing::Machine { .. }
+                | Thing::Disk { .. }
+                | Thing::Service(_)
+                | Thing::Software(_) => Vec::new(),
             };
             Priced {
                 address: address.clone(),
@@ -280,6 +289,11 @@ fn quoted(
         Thing::Service(service) => {
             let (item, meter, quote) = billed(service.bill(), region, prices);
             (service.kind(), item, meter, quote)
+        }
+        Thing::Software(item) => {
+            let bill = Bill::unpriced(item.clone(), "marketplace.plan");
+            let (item, meter, quote) = billed(bill, region, prices);
+            (CostKind::Service, item, meter, quote)
         }
     }
 }

@@ -40,10 +40,7 @@ pub fn of_stack<'a>(
     items: impl IntoIterator<Item = Item<'a>>,
     prices: Prices<'_>,
 ) -> Vec<CostLine> {
-    lines(
-        &bill::count(items, State::AsTheyAre, prices.catalog),
-        prices,
-    )
+    lines(&bill::count(items, State::AsTheyAre), prices)
 }
 
 /// The lines for what is live of a stack.
@@ -75,7 +72,7 @@ pub(crate) fn at_regular_prices<'a>(
     items: impl IntoIterator<Item = Item<'a>>,
     prices: Prices<'_>,
 ) -> Option<Amount> {
-    let bills = bill::count(items, State::AsTheyAre, prices.catalog);
+    let bills = bill::count(items, State::AsTheyAre);
     let regular = bill::on_demand(&bills)?;
     Some(Amount::of(&lines(&regular, prices)))
 }

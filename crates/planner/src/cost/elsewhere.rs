@@ -21,7 +21,7 @@ use crate::plan::Input;
 /// Ranks the regions in which the stack could be, with the sizes of the plan.
 pub fn regions(spec: &Spec, plan: &Plan, prices: Prices<'_>) -> RegionComparison {
     let items = report::items(&plan.steps);
-    let bills = bill::count(items, State::Running, prices.catalog);
+    let bills = bill::count(items, State::Running);
     let planned = &plan.scope.location;
     let cost = |region: &Region| bill::price(&bills, Some(region), prices);
     let here = amount(&cost(planned));
@@ -140,16 +140,12 @@ pub fn sizes(
         let costs = kept.filter_map(|candidate| {
             let pool = spec.pools.get_mut(name)?;
             pool.size = SizeChoice::Named(candidate.size.clone());
-            let cost = of_size(
-                Input {
-                    spec: &spec,
-                    live: &live,
-                    ..input
-                },
-                name,
-                prices,
-                seconds,
-            )?;
+            let other = crate::plan(Input {
+                spec: &spec,
+                live: &live,
+                ..input
+            });
+            let cost = of_pool(&spec, &other.plan?, name, prices, seconds)?;
             Some(SizeCost {
                 rank: candidate.rank,
                 planned: candidate.size == chosen.size,
@@ -163,22 +159,22 @@ pub fn sizes(
     pools.collect()
 }
 
-/// What a pool costs with the size that a spec names for it.
-fn of_size(
-    input: Input<'_>,
+/// What a pool of a plan costs.
+pub(crate) fn of_pool(
+    spec: &Spec,
+    plan: &Plan,
     name: &str,
     prices: Prices<'_>,
     seconds: Option<u64>,
 ) -> Option<SizeCost> {
-    let plan = crate::plan(input).plan?;
     let input = ReportInput {
-        spec: input.spec,
-        plan: &plan,
+        spec,
+        plan,
         before: &[],
         prices,
         seconds,
     };
-    let pool = input.spec.pools.get(name)?;
+    let pool = spec.pools.get(name)?;
     let chosen = plan.pools.get(name)?;
     let cost = report::pool_cost(input, name, pool, chosen);
     Some(SizeCost {

@@ -21,7 +21,7 @@ pub(super) fn of_stack(input: ReportInput<'_>) -> Option<LifetimeCost> {
     let lifetime = plan.lifetime?;
     let left = lifetime.expires.unix() - plan.created_at.unix();
     let seconds = u64::try_from(left).unwrap_or_default();
-    let bills = bill::count(report::items(&plan.steps), State::Running, prices.catalog);
+    let bills = bill::count(report::items(&plan.steps), State::Running);
     let priced = bill::price(&bills, None, prices);
     let (micros, complete) = run::sum(&priced, seconds);
     let (nodes, rest): (Vec<Priced>, Vec<Priced>) = priced

@@ -39,8 +39,10 @@ pub use self::{
 
 pub(crate) use self::{
     compare::{at_regular_prices, live_items},
+    elsewhere::of_pool,
     gate::check,
     odd::check_pools,
+    report::pool_cost,
 };
 
 /// The currency of the embedded price rows.

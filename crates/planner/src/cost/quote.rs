@@ -4,6 +4,7 @@ use model::{
     catalog::{Catalog, CommitmentPlan, ImageOs, ItemPrice, PriceUnit, Size, VmPrice},
     cost::PurchaseOption,
     price_book::{Change, PriceBook, Priced},
+    resource::System,
     units::{HOURS_PER_MONTH, Micros, Region, SizeName},
 };
 use rust_decimal::Decimal;
@@ -320,18 +321,12 @@ fn by_agreement(
     }
 }
 
-/// The system that an image runs, by the catalogue's list of images; others run Linux.
-pub(crate) fn system(catalog: &Catalog, image: &model::resource::ImageReference) -> ImageOs {
-    let same = |row: &&model::catalog::ImageRow| {
-        image
-            .publisher
-            .as_str()
-            .eq_ignore_ascii_case(&row.publisher)
-            && image.offer.as_str().eq_ignore_ascii_case(&row.offer)
-            && image.sku.as_str().eq_ignore_ascii_case(&row.sku)
-    };
-    let row = catalog.images().iter().find(same);
-    row.map_or(ImageOs::Linux, |row| row.os)
+/// The system that a VM is billed for.
+pub(crate) fn system(system: System) -> ImageOs {
+    match system {
+        System::Linux => ImageOs::Linux,
+        System::Windows => ImageOs::Windows,
+    }
 }
 
 /// The name of a size as the catalogue spells it.

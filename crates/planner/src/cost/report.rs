@@ -99,7 +99,8 @@ fn pool_items<'a>(plan: &'a Plan, name: &'a str) -> impl Iterator<Item = Item<'a
     items(&plan.steps).filter(move |item| item.address.pool_name() == Some(name))
 }
 
-pub(super) fn pool_cost(
+/// What a pool costs, with every way to pay.
+pub(crate) fn pool_cost(
     input: ReportInput<'_>,
     name: &str,
     pool: &Pool,
@@ -112,7 +113,7 @@ pub(super) fn pool_cost(
         .iter()
         .filter(|line| pool_of(line) == Some(name));
     let in_state = |state| {
-        let bills = bill::count(pool_items(plan, name), state, prices.catalog);
+        let bills = bill::count(pool_items(plan, name), state);
         Amount::of(&compare::lines(&bills, prices))
     };
     let run = run::of_pool(input, name, pool, chosen);
@@ -153,7 +154,7 @@ pub(super) fn ways(
     let nodes = Nodes {
         size: &chosen.size,
         count: chosen.count,
-        system: system(plan, name, prices.catalog),
+        system: system(plan, name),
         location: &plan.scope.location,
         seconds,
         bought: match pool.priority {
@@ -164,11 +165,9 @@ pub(super) fn ways(
     options(nodes, prices)
 }
 
-fn system(plan: &Plan, name: &str, catalog: &Catalog) -> ImageOs {
-    let mut images = pool_items(plan, name).filter_map(|item| item.resource.image());
-    images
-        .next()
-        .map_or(ImageOs::Linux, |image| quote::system(catalog, image))
+fn system(plan: &Plan, name: &str) -> ImageOs {
+    let mut systems = pool_items(plan, name).filter_map(|item| item.resource.system());
+    systems.next().map_or(ImageOs::Linux, quote::system)
 }
 
 fn share(catalog: &Catalog, size: &SizeName) -> Option<GpuShare> {

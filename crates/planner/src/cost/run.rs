@@ -70,7 +70,7 @@ fn cost<'a>(
     seconds: u64,
     prices: Prices<'_>,
 ) -> (Micros, bool) {
-    let bills = bill::count(items, State::Running, prices.catalog);
+    let bills = bill::count(items, State::Running);
     sum(&bill::price(&bills, None, prices), seconds)
 }
 

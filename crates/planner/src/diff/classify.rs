@@ -64,6 +64,8 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
         ResourceKind::VirtualMachineScaleSet => SCALE_SET,
+        // Terms are accepted or not: there is nothing to change.
+        ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }
 }
 
@@ -72,6 +74,10 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("zones", Class::Replace),
     ("size", Class::Resize),
     ("image.*", Class::Replace),
+    ("plan.*", Class::Replace),
+    ("os", Class::Replace),
+    // Azure never tells it.
+    ("password.*", Class::Ignore),
     ("priority.kind", Class::Replace),
     ("priority.eviction", Class::Replace),
     ("priority.max_price", Class::Stop),
@@ -108,6 +114,8 @@ const SCALE_SET: &[Row] = &[
     ("image.version", Class::Update),
     // Azure refuses to change what kind of image a set has.
     ("image.*", Class::Replace),
+    ("plan.*", Class::Replace),
+    ("os", Class::Replace),
     ("priority.kind", Class::Replace),
     ("priority.eviction", Class::Replace),
     ("priority.max_price", Class::Update),

@@ -63,7 +63,7 @@ impl<'a> Index<'a> {
     }
 
     /// What is ours and has an address.
-    pub(super) fn ours(&self) -> impl Iterator<Item = (&'a Address, &'a LiveResource)> {
+    pub(crate) fn ours(&self) -> impl Iterator<Item = (&'a Address, &'a LiveResource)> {
         self.by_address
             .iter()
             .map(|(address, resource)| (*address, *resource))

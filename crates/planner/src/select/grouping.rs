@@ -90,11 +90,14 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
         location: set.location.clone(),
         zones: set.zones.get(at).cloned().into_iter().collect(),
         size: set.size.clone(),
+        os: set.os,
         image: set.image.clone(),
+        plan: set.plan.clone(),
         priority: set.priority.clone(),
         computer_name: set.computer_name_prefix.clone(),
         admin_user: set.admin_user.clone(),
         ssh_keys: set.ssh_keys.clone(),
+        password: None,
         os_disk: OsDisk {
             name: String::new(),
             size_gb: set.os_disk.size_gb,
@@ -113,7 +116,7 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
 }
 
 /// Whether nodes of a size talk to each other over InfiniBand.
-fn needs_fabric(context: Context<'_>, size: &Size) -> bool {
+pub(super) fn needs_fabric(context: Context<'_>, size: &Size) -> bool {
     let asked =
         matches!(&context.pool.size, SizeChoice::Constrained(asked) if asked.rdma == Some(true));
     size.rdma && (context.pool.stage == Stage::Training || asked)

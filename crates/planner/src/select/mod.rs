@@ -20,6 +20,10 @@ mod zones;
 
 mod demand;
 
+mod weight;
+
+mod impossible;
+
 mod spot_price;
 
 pub(crate) mod grouping;
@@ -39,13 +43,13 @@ use model::{
     diag::Diagnostics,
     live::{Live, Mode, Question},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
-    resource::{ImageReference, Security},
+    resource::{ImageReference, PurchasePlan, Security},
     spec::{Budget, DiskType, Pool, Priority, Spec},
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
 
-pub(crate) use self::demand::Demand;
+pub(crate) use self::{demand::Demand, weight::Weights};
 pub use self::{grouping::Placement, pool::select};
 
 /// What was chosen for a pool, and why.
@@ -67,6 +71,8 @@ pub struct Selection {
     pub new_node: NodeChoice,
     /// What live nodes keep, by index.
     pub kept: BTreeMap<u32, NodeChoice>,
+    /// The purchase plan whose terms are to be accepted for new nodes.
+    pub terms: Option<PurchasePlan>,
     /// Accelerated networking.
     pub accelerated_networking: bool,
     /// The memory sum, where the model is known and runs on GPUs.
@@ -90,6 +96,8 @@ pub struct Selection {
 pub struct NodeChoice {
     /// The image.
     pub image: ImageReference,
+    /// The purchase plan of the image, where it has one.
+    pub plan: Option<PurchasePlan>,
     /// The zone.
     pub zone: Option<String>,
     /// Size of the OS disk in GiB.

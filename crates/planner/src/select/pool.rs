@@ -54,6 +54,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let new_node = new_node(context, &chosen, &choice, (&made, &nodes), &mut findings);
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
+    let terms = image::terms(context, new_node.plan.as_ref(), &mut findings);
     let kept = sticky::kept(context, &choice, &new_node, &spread.places, &nodes);
     let mut why = why(context, role, &chosen, &choice);
     why.extend(spread.why);
@@ -70,6 +71,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         rules: article_rows(context, role, &choice),
         why,
         candidates: chosen.candidates,
+        terms,
         zones: zones::of_pool(context, placement, set, &spread.places),
         places: spread.places,
         new_node,
@@ -86,13 +88,12 @@ fn new_node(
     (indices, nodes): (&BTreeSet<u32>, &Nodes<'_>),
     findings: &mut Findings,
 ) -> NodeChoice {
+    let is_needed = is_image_needed(indices, choice, nodes);
     NodeChoice {
-        image: image::resolve(
-            context,
-            choice,
-            is_image_needed(indices, choice, nodes),
-            findings,
-        ),
+        image: image::resolve(context, choice, is_needed, findings),
+        plan: image::fact(context, choice)
+            .filter(|_| is_needed)
+            .and_then(|fact| fact.plan.clone()),
         zone: None,
         os_disk_gb: os_disk_gb(context, choice, findings),
         os_disk_type: context

@@ -29,9 +29,9 @@ pub fn key(trial: &Trial<'_>) -> Key {
             0 => (0, [gpu_memory(trial), newest]),
             class => (class, [newest, nodes(trial)]),
         },
-        // A model of known size is served by the smallest GPUs that hold it (A17);
+        // A model of known size is served by the smallest GPUs that hold all its copies (A17);
         // otherwise by the newest ones (A18).
-        Role::InferenceGpu if is_known => (inference_class(trial), [gpu_memory(trial), newest]),
+        Role::InferenceGpu if is_known => (inference_class(trial), [memory_of_all(trial), newest]),
         Role::InferenceGpu => (inference_class(trial), [newest, gpu_memory(trial)]),
         // The newest generation first (A18), then the smallest that clears the floor (A17).
         Role::TrainingCpu | Role::InferenceCpu => (0, [newest, i64::from(trial.size.vcpus)]),
@@ -110,6 +110,16 @@ fn gpu_memory(trial: &Trial<'_>) -> i64 {
         .as_ref()
         .and_then(SizeGpu::total_memory_gb)
         .map_or(i64::MAX, i64::from)
+}
+
+/// The same of all nodes: many small VMs with a copy each may take more than one large VM.
+fn memory_of_all(trial: &Trial<'_>) -> i64 {
+    let count = trial
+        .context
+        .pool
+        .count
+        .map_or_else(|| nodes(trial), i64::from);
+    gpu_memory(trial).saturating_mul(count)
 }
 
 fn price(trial: &Trial<'_>) -> (bool, Decimal) {

@@ -3,7 +3,7 @@
 use model::{
     catalog::{Architecture, Size, TrustedLaunch},
     diag::{At, Code, Diagnostic, SpecPath},
-    live::ImageFact,
+    live::{Answer, ImageFact, ImageKind},
     resource::Security,
     spec::SecurityChoice,
 };
@@ -88,7 +88,7 @@ fn support(context: Context<'_>, size: &Size) -> Support {
     );
     let sizes = context.live.facts.sizes.get(context.location);
     let fact = sizes
-        .and_then(model::live::Answer::known)
+        .and_then(Answer::known)
         .and_then(|sizes| sizes.get(&size.name));
     let disabled = fact.is_some_and(|fact| {
         let value = fact.capabilities.get("TrustedLaunchDisabled");
@@ -131,6 +131,9 @@ fn against_image(fact: &ImageFact) -> Option<String> {
     {
         return without("it is built for Arm64");
     }
+    if fact.kind == ImageKind::Managed {
+        return without("managed images know no security types; one in a gallery does");
+    }
     if fact.generation == Some(1) {
         return without("it is of generation 1");
     }
@@ -138,7 +141,9 @@ fn against_image(fact: &ImageFact) -> Option<String> {
         Some(kinds) if kinds.to_lowercase().contains("trustedlaunch") => None,
         Some(kinds) => without(&format!("its feature `SecurityType` is `{kinds}`")),
         // Azure lists the features of an image; one that it does not list is not there.
-        None if !fact.features.is_empty() => without("it does not list the feature `SecurityType`"),
+        None if !fact.features.is_empty() || fact.kind == ImageKind::Gallery => {
+            without("it does not list the feature `SecurityType`")
+        }
         None => None,
     }
 }

@@ -16,16 +16,13 @@ use model::{
 use rust_decimal::Decimal;
 
 use super::{
-    Context, Findings, Trial, deadline,
+    Context, Findings, Trial, deadline, impossible,
     pool::{Nodes, kept_count, warn_of_retirement},
     rank,
     role::Role,
     rules::{self, Strength},
     spot_price, sticky, zones,
 };
-
-/// Rejected sizes named in the help of a refusal.
-const NEAR_MISSES: usize = 3;
 
 /// The size of a pool and the number of its nodes.
 #[derive(Clone, Debug)]
@@ -77,30 +74,24 @@ fn named(
         count: Some(count),
         new_nodes,
     };
-    let mut refused = Vec::new();
-    for (rule, reason) in rules::rejections(&trial) {
-        let message = format!("`{}` {}", size.name, reason.message);
-        match rule.strength {
-            Strength::Law => {
-                let help = "choose another size, or `size: auto`; `tensorform sizes --location` shows what a region offers";
-                findings
-                    .diagnostics
-                    .push(Diagnostic::new(Code::SizeRefused, at(context), message).with_help(help));
-                refused.push(reason);
-            }
-            Strength::Advice => {
-                let help = "the named size is used as it is; `size: auto` would choose another";
-                findings.diagnostics.push(
-                    Diagnostic::new(Code::SizeAgainstAdvice, at(context), message).with_help(help),
-                );
-            }
-            Strength::Choice => {}
-        }
-    }
-    warn_of_retirement(context, size, findings);
+    let rejections = rules::rejections(&trial).into_iter();
+    let (refused, advised): (Vec<_>, Vec<_>) = rejections
+        .filter(|(rule, _)| rule.strength != Strength::Choice)
+        .partition(|(rule, _)| rule.strength == Strength::Law);
+    let refused: Vec<CandidateReason> = refused.into_iter().map(|(_, reason)| reason).collect();
     if !refused.is_empty() {
+        let finding = named_refused(&trial, nodes, &refused);
+        findings.diagnostics.push(finding);
         return Err(vec![candidate(&trial, None, refused)]);
     }
+    for (_, reason) in advised {
+        let message = format!("`{}` {}", size.name, reason.message);
+        let help = "the named size is used as it is; `size: auto` would choose another";
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::SizeAgainstAdvice, at(context), message).with_help(help));
+    }
+    warn_of_retirement(context, size, findings);
     Ok(Chosen {
         size: size.clone(),
         listed: true,
@@ -110,6 +101,18 @@ fn named(
         candidates: vec![candidate(&trial, Some(1), Vec::new())],
         why: vec!["the spec names the size".to_owned()],
     })
+}
+
+fn named_refused(trial: &Trial<'_>, nodes: &Nodes<'_>, refused: &[CandidateReason]) -> Diagnostic {
+    let reasons: Vec<&str> = refused
+        .iter()
+        .map(|reason| reason.message.as_str())
+        .collect();
+    let message = format!("`{}` {}", trial.size.name, reasons.join("; "));
+    let finding = Diagnostic::new(Code::SizeRefused, at(trial.context), message);
+    let ways = impossible::instead_of_named(trial, nodes);
+    let finding = ways.into_iter().fold(finding, Diagnostic::with_help);
+    finding.with_help("`tensorform sizes --location` shows what a region offers")
 }
 
 fn unknown(context: Context<'_>, name: &SizeName) -> Diagnostic {
@@ -132,6 +135,11 @@ fn chosen(
     let (kept, rejected) = tried(context, role, nodes);
     let candidates = document(&kept, &rejected);
     let best = kept.first().map(|trial| trial.size);
+    // Where only quota lacks, the plan shows how much of it, and is refused for that.
+    let lacking = rejected
+        .iter()
+        .find(|(_, reasons)| matches!(reasons.as_slice(), [one] if one.code == rules::QUOTA));
+    let taken = best.or(lacking.map(|(trial, _)| trial.size));
     if let Some((live, listed)) = live_size(context, role, nodes, findings) {
         if listed {
             note_better(context, &live, best, findings);
@@ -162,10 +170,10 @@ fn chosen(
             why,
         });
     }
-    let Some(size) = best else {
+    let Some(size) = taken else {
         let finding = spot_price::nothing_cheap_enough(context, &rejected)
             .or_else(|| deadline::nothing_fast_enough(context, &rejected))
-            .unwrap_or_else(|| nothing_fits(context, role, &rejected));
+            .unwrap_or_else(|| impossible::nothing_fits(context, role, nodes, &rejected));
         findings.diagnostics.push(finding);
         return Err(candidates);
     };
@@ -187,7 +195,11 @@ type Kept<'a> = Vec<Trial<'a>>;
 type Rejected<'a> = Vec<(Trial<'a>, Vec<CandidateReason>)>;
 
 /// Tries every size of the role's families, and sorts those kept.
-fn tried<'a>(context: Context<'a>, role: Role, nodes: &Nodes<'_>) -> (Kept<'a>, Rejected<'a>) {
+pub(super) fn tried<'a>(
+    context: Context<'a>,
+    role: Role,
+    nodes: &Nodes<'_>,
+) -> (Kept<'a>, Rejected<'a>) {
     let present = Present::of(nodes);
     let mut kept = Vec::new();
     let mut rejected = Vec::new();
@@ -251,7 +263,7 @@ fn candidate(trial: &Trial<'_>, rank: Option<u32>, reasons: Vec<CandidateReason>
 
 /// The nodes that the spec asks for, or that its model needs on this size: to be held, and to
 /// get its tokens through in time.
-fn asked(context: Context<'_>, size: &Size) -> Option<u32> {
+pub(super) fn asked(context: Context<'_>, size: &Size) -> Option<u32> {
     context.pool.count.or_else(|| {
         let need = context.need?;
         let answer = need.answer(size, context.catalog)?;
@@ -408,24 +420,13 @@ fn note_better(context: Context<'_>, live: &Size, best: Option<&Size>, findings:
         .push(Diagnostic::new(Code::SizeBetter, at(context), message).with_help(help));
 }
 
-fn nothing_fits(context: Context<'_>, role: Role, rejected: &Rejected<'_>) -> Diagnostic {
-    let message = format!(
-        "none of {} sizes fits: the pool needs {}",
-        rejected.len(),
-        role.words()
-    );
-    let mut finding = Diagnostic::new(Code::SizeNoneFits, at(context), message);
-    for (trial, reasons) in rejected.iter().take(NEAR_MISSES) {
-        let reasons: Vec<&str> = reasons
-            .iter()
-            .map(|reason| reason.message.as_str())
-            .collect();
-        finding = finding.with_help(format!("`{}` {}", trial.size.name, reasons.join("; ")));
-    }
-    finding
-}
-
 fn reason_for(context: Context<'_>, role: Role, size: &Size, kept: usize) -> String {
+    if kept == 0 {
+        return format!(
+            "A17, A18: `{}` is the nearest: only its quota does not suffice",
+            size.name
+        );
+    }
     let what = match role {
         Role::TrainingGpu if size.series == "ND" => "the newest ND generation",
         Role::TrainingGpu => "the smallest that holds the model on one node",

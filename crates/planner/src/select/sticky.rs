@@ -94,6 +94,11 @@ pub fn kept(
             } else {
                 new_node.image.clone()
             },
+            plan: if image.covers(&vm.image) {
+                vm.plan.clone()
+            } else {
+                new_node.plan.clone()
+            },
             zone: places.get(&index).cloned().flatten(),
             os_disk_gb: disks.os_size_gb.unwrap_or(vm.os_disk.size_gb),
             os_disk_type: disks.os_type.unwrap_or(vm.os_disk.disk_type),

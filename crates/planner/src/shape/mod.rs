@@ -10,12 +10,14 @@ mod scale_set;
 
 mod tags;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     address::Address,
     ids::ArmId,
-    resource::{Properties, Resource, ResourceGroup, ResourceKind},
+    resource::{
+        MarketplaceTerms, Properties, PurchasePlan, Resource, ResourceGroup, ResourceKind, Tags,
+    },
     spec::{Pool, Spec},
     units::Region,
 };
@@ -107,23 +109,47 @@ pub fn run(
             }
         }
     }
+    desired.extend(terms(selections, context.subscription));
     desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
     desired
+}
+
+/// Terms that are to be accepted, once for all pools.
+fn terms(selections: &BTreeMap<String, Selection>, subscription: &str) -> Vec<Desired> {
+    let plans: BTreeSet<&PurchasePlan> = selections
+        .values()
+        .filter_map(|selection| selection.terms.as_ref())
+        .collect();
+    let desired = |plan: &PurchasePlan| Desired {
+        address: Address::terms(plan),
+        id: names::terms(subscription, plan),
+        resource: Resource {
+            tags: Tags::default(),
+            properties: Properties::MarketplaceTerms(MarketplaceTerms {
+                plan: plan.clone(),
+                accepted: true,
+            }),
+        },
+        needs: Vec::new(),
+        allowed: Allowed::default(),
+    };
+    plans.into_iter().map(desired).collect()
 }
 
 /// Plans list the group first, then the network, then what nodes share, then the pools.
 fn rank(desired: &Desired) -> u8 {
     match desired.resource.kind() {
         ResourceKind::ResourceGroup => 0,
+        ResourceKind::MarketplaceTerms => 2,
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
         | ResourceKind::NatGateway => 1,
-        ResourceKind::SshPublicKey => 2,
+        ResourceKind::SshPublicKey => 3,
         ResourceKind::Disk
         | ResourceKind::VirtualMachine
-        | ResourceKind::VirtualMachineScaleSet => 3,
+        | ResourceKind::VirtualMachineScaleSet => 4,
     }
 }
 

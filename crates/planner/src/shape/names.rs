@@ -1,6 +1,11 @@
 //! Names and ids of a stack's resources.
 
-use model::{address::SUBNET_OF_NODES, ids::ArmId, resource::ResourceKind, spec::Spec};
+use model::{
+    address::SUBNET_OF_NODES,
+    ids::ArmId,
+    resource::{PurchasePlan, ResourceKind},
+    spec::Spec,
+};
 
 /// Names of one stack.
 #[derive(Clone, Debug)]
@@ -62,4 +67,20 @@ impl Names {
         let name = format!("{}-data{lun}", self.node(pool, index));
         self.group.in_group(ResourceKind::Disk.arm_type(), &name)
     }
+}
+
+/// The id of the terms of a purchase plan, which belong to the subscription.
+pub fn terms(subscription: &str, plan: &PurchasePlan) -> ArmId {
+    let PurchasePlan {
+        publisher,
+        product,
+        name,
+    } = plan;
+    ArmId::subscription_scope(subscription)
+        .child("providers", "Microsoft.MarketplaceOrdering")
+        .child("offerTypes", "virtualmachine")
+        .child("publishers", publisher.as_str())
+        .child("offers", product.as_str())
+        .child("plans", name.as_str())
+        .child("agreements", "current")
 }

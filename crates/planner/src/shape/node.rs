@@ -6,7 +6,7 @@ use model::{
     address::Address,
     resource::{
         DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, Properties, Resource,
-        ResourceKind, SshPublicKey, Tags, VirtualMachine, VmPriority,
+        ResourceKind, SshPublicKey, System, Tags, VirtualMachine, VmPriority,
     },
     spec::{DataDisk, DiskType, Pool, Priority, Spec, SshKeys},
     units::CaseInsensitive,
@@ -126,6 +126,9 @@ impl Node<'_> {
             zones: choice.zone.into_iter().collect(),
             size: self.selection.size.clone(),
             image: choice.image,
+            plan: choice.plan,
+            os: System::Linux,
+            password: None,
             priority: priority(&self.pool.priority),
             computer_name: name.clone(),
             admin_user: self.scope.spec.access.user.clone(),
@@ -147,6 +150,7 @@ impl Node<'_> {
         };
         let mut needs: Vec<Address> = self.scope.subnet.needs.iter().cloned().collect();
         needs.push(Address::ssh_key());
+        needs.extend(self.selection.terms.as_ref().map(Address::terms));
         needs.extend(
             disks
                 .iter()

@@ -6,7 +6,7 @@ use model::{
     address::Address,
     resource::{
         InstanceDataDisk, InstanceInterface, InstanceOsDisk, Orchestration, Properties, Resource,
-        ScaleSet,
+        ScaleSet, System,
     },
     spec::Pool,
     units::CaseInsensitive,
@@ -54,7 +54,9 @@ pub(super) fn pool(
         overprovision: false,
         upgrade_policy: is_uniform.then(|| CaseInsensitive::from("Manual")),
         fault_domains: 1,
+        os: System::Linux,
         image: choice.image,
+        plan: choice.plan,
         priority: priority(&pool.priority),
         computer_name_prefix: own_name.clone(),
         admin_user: scope.spec.access.user.clone(),
@@ -73,6 +75,7 @@ pub(super) fn pool(
     };
     let mut needs: Vec<Address> = scope.subnet.needs.iter().cloned().collect();
     needs.push(Address::ssh_key());
+    needs.extend(selection.terms.as_ref().map(Address::terms));
     Desired {
         address: Address::scale_set(name),
         id: scope.names.scale_set(name),

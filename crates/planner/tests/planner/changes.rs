@@ -327,7 +327,8 @@ fn ids_sizes_and_enums_compare_without_case() {
         .map(|resource| &mut resource.properties)
     {
         vm.size = SizeName::new(vm.size.key());
-        vm.image.publisher = CaseInsensitive::from("MICROSOFT-DSVM");
+        let image = vm.image.marketplace_mut().expect("a marketplace image");
+        image.publisher = CaseInsensitive::from("MICROSOFT-DSVM");
     }
     assert_eq!(actions(&good_plan(&spec, &live)), []);
 }

@@ -190,7 +190,11 @@ fn the_quota_of_the_whole_region_counts_too() {
         reason(refused, "quota"),
         Some("has 4 of 16 vCPUs of `cores` free in eastus, needed 8")
     );
-    assert!(planned.plan.is_none());
+    // The nearest size is planned, and the plan refused with what the quota lacks.
+    let plan = planned.plan.as_ref().expect("a plan to look at");
+    assert_eq!(plan.pools["train"].size.as_str(), "Standard_E8as_v7");
+    let message = "quota `cores` (cores) in eastus: limit 16, used 12, needed 8, short by 4";
+    assert_eq!(messages(&planned, Code::QuotaShort), [message]);
 }
 
 #[test]

@@ -8,12 +8,12 @@ use model::{
     diag::Severity,
     plan::{CostKind, CostLine, Plan},
     price_book::PriceBook,
-    resource::ImageReference,
+    resource::System,
     spec::{
         Budget, DataDisk, DiskType, Eviction, Grouping, OnExceed, Priority, SizeChoice, Spec, Spot,
         Stage, Workload,
     },
-    units::{CaseInsensitive, Micros, Region, SizeName},
+    units::{Micros, Region, SizeName},
 };
 use rust_decimal::Decimal;
 use tensorform_planner::{
@@ -134,7 +134,7 @@ fn spot_pools_have_the_spot_price_beside_the_one_on_demand() {
 #[test]
 fn windows_nodes_have_the_windows_price() {
     let catalog = priced(&[("Standard_D2as_v5", ["0.101", "0.0187", "0.193"])]);
-    let price = |spec: &Spec, offer: &str, sku: &str| {
+    let price = |spec: &Spec, os: System| {
         let (mut plan, _) = made(spec, &catalog, &options());
         for step in &mut plan.steps {
             if let Some(vm) = step
@@ -142,12 +142,7 @@ fn windows_nodes_have_the_windows_price() {
                 .as_mut()
                 .and_then(model::resource::Resource::virtual_machine_mut)
             {
-                vm.image = ImageReference {
-                    publisher: CaseInsensitive::from("Microsoft-DSVM"),
-                    offer: CaseInsensitive::from(offer),
-                    sku: CaseInsensitive::from(sku),
-                    version: "1.2.3".to_owned(),
-                };
+                vm.os = os;
             }
         }
         let items = plan.steps.iter().filter_map(|step| {
@@ -171,20 +166,20 @@ fn windows_nodes_have_the_windows_price() {
         (line.meter, line.unit_hourly, known.collect::<Vec<_>>())
     };
     let regular = small("Standard_D2as_v5");
-    let (meter, amount, known) = price(&regular, "dsvm-win-2022", "winserver-2022");
+    let (meter, amount, known) = price(&regular, System::Windows);
     assert_eq!(
         (meter.as_str(), amount.as_deref()),
         ("Windows, on demand", Some("0.193"))
     );
     assert_eq!(known, [PurchaseOption::OnDemand]);
-    let (meter, amount, _) = price(&regular, "ubuntu-2204", "2204-gen2");
+    let (meter, amount, _) = price(&regular, System::Linux);
     assert_eq!(
         (meter.as_str(), amount.as_deref()),
         ("Linux, on demand", Some("0.101"))
     );
     // No source has spot prices with the licence.
     let spot = on_spot(regular, Eviction::Delete);
-    let (meter, amount, _) = price(&spot, "dsvm-win-2022", "winserver-2022");
+    let (meter, amount, _) = price(&spot, System::Windows);
     assert_eq!((meter.as_str(), amount), ("Windows, spot", None));
 }
 

@@ -11,12 +11,12 @@ use model::{
 
 use crate::support::{NEWEST, codes, empty, good_plan, planned, pool, spec};
 
-const GPU: &str = "Standard_NC24ads_A100_v4";
+pub(crate) const GPU: &str = "Standard_NC24ads_A100_v4";
 const MI300X: &str = "Standard_ND96isr_MI300X_v5";
 /// An x64 size that boots both generations.
-const CPU: &str = "Standard_D4s_v5";
+pub(crate) const CPU: &str = "Standard_D4s_v5";
 
-fn with(size: &str, urn: &str) -> Pool {
+pub(crate) fn with(size: &str, urn: &str) -> Pool {
     let mut pool = pool(Stage::Training, Workload::Generative);
     pool.size = SizeChoice::Named(SizeName::from(size));
     pool.image = ImageChoice::Urn {
@@ -37,7 +37,7 @@ fn question(urn: &str) -> ImageQuestion {
     }
 }
 
-fn fact(generation: u8, architecture: &str, features: &[(&str, &str)]) -> ImageFact {
+pub(crate) fn fact(generation: u8, architecture: &str, features: &[(&str, &str)]) -> ImageFact {
     let pairs = features.iter();
     ImageFact {
         version: NEWEST.to_owned(),
@@ -51,7 +51,7 @@ fn fact(generation: u8, architecture: &str, features: &[(&str, &str)]) -> ImageF
 }
 
 /// A world in which Azure says this of these images.
-fn world(images: &[(&str, Option<ImageFact>)]) -> Live {
+pub(crate) fn world(images: &[(&str, Option<ImageFact>)]) -> Live {
     let mut live = empty();
     for (urn, fact) in images {
         live.facts
@@ -62,7 +62,7 @@ fn world(images: &[(&str, Option<ImageFact>)]) -> Live {
 }
 
 /// Messages of the errors of a pool, all in one.
-fn errors(pool: Pool, live: &Live) -> String {
+pub(crate) fn errors(pool: Pool, live: &Live) -> String {
     let planned = planned(&spec(pool), live);
     assert!(planned.diagnostics.has_errors(), "no error");
     let messages = planned.diagnostics.iter();

@@ -18,7 +18,12 @@ mod replacing;
 
 mod scale_sets;
 
+mod targets;
+
 mod images;
+mod verifying;
+
+mod own_images;
 
 mod spot;
 
@@ -29,6 +34,8 @@ mod previews;
 mod states;
 
 mod lifetimes;
+
+mod memos;
 
 mod properties;
 

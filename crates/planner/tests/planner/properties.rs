@@ -199,8 +199,19 @@ fn every_attribute_has_a_class() {
     set.grouping = model::spec::Grouping::ScaleSet;
     rich.pools.insert("set".to_owned(), set);
     let plan = good_plan(&rich, &empty());
+    // Terms are a step only where an image has a purchase plan.
+    let terms = Resource {
+        tags: model::resource::Tags::default(),
+        properties: model::resource::Properties::MarketplaceTerms(
+            model::resource::MarketplaceTerms {
+                plan: crate::own_images::purchase(),
+                accepted: true,
+            },
+        ),
+    };
     let mut kinds = std::collections::BTreeSet::new();
-    for resource in plan.steps.iter().filter_map(|step| step.after.as_ref()) {
+    let desired = plan.steps.iter().filter_map(|step| step.after.as_ref());
+    for resource in desired.chain([&terms]) {
         kinds.insert(resource.kind());
         for path in resource.attributes().keys() {
             assert!(

@@ -105,7 +105,8 @@ fn several_infiniband_nodes_are_one_uniform_set_in_one_placement_group() {
         (2, 1, 0)
     );
     assert_eq!(set.upgrade_policy, Some("Manual".into()));
-    assert_eq!(set.image.offer, "ubuntu-hpc".into());
+    let image = set.image.marketplace().expect("of the marketplace");
+    assert_eq!(image.offer, "ubuntu-hpc".into());
     assert_eq!(set.computer_name_prefix, "demo-train");
     assert!(step(&plan).id.to_string().ends_with("/demo-train"));
     let pool = &plan.pools["train"];
@@ -167,7 +168,7 @@ fn a_set_can_be_asked_for_and_excluded() {
     assert_eq!(
         messages(&spec(torn), &empty()),
         [format!(
-            "SIZE003: `{INFINIBAND}` 2 InfiniBand nodes need one scale set to share a fabric, and the spec has `grouping: vms`"
+            "SIZE003: `{INFINIBAND}` has InfiniBand, whose 2 nodes need one scale set to share a fabric, and the spec has `grouping: vms`"
         )]
     );
 }
@@ -416,7 +417,8 @@ fn states_of_instances_are_said_and_are_no_drift() {
 fn an_image_of_another_kind_replaces_the_set_and_another_version_does_not() {
     let spec = spec(fabric(4));
     let mut live = live_stack(&spec);
-    live_set(&mut live).1.image.version = "1.0.0".to_owned();
+    let image = live_set(&mut live).1.image.marketplace_mut();
+    image.expect("of the marketplace").version = "1.0.0".to_owned();
     assert!(
         !good_plan(&spec, &live).has_changes,
         "a newer image is no reason"

@@ -88,6 +88,21 @@ fn a_deadline_that_nothing_meets_is_one_error() {
 }
 
 #[test]
+fn a_model_that_many_read_at_once_takes_one_large_vm_and_not_many_small_ones() {
+    let mut serve = pool(Stage::Inference, Workload::Generative);
+    serve.model = Some(Model {
+        sequence: Some(8_192),
+        concurrency: Some(16),
+        ..named("llama-3.1-70b")
+    });
+    let plan = chosen(serve.clone());
+    assert_eq!((plan.size.as_str(), plan.count), (NC96, 1));
+    // The smallest VM that holds the model would take many copies.
+    serve.size = SizeChoice::Named(SizeName::from("Standard_NC80adis_H100_v5"));
+    assert!(chosen(serve).count > 2);
+}
+
+#[test]
 fn hours_of_an_assumed_sequence_are_said_to_be() {
     let mut vague = trained(1_000_000_000, "30d");
     if let Some(model) = &mut vague.model {

@@ -136,7 +136,10 @@ fn a_node_that_gets_another_image_asks_for_its_version() {
     let step = plan.changes().next().expect("a change");
     assert_eq!(step.action, model::plan::Action::Replace);
     let after = step.after.as_ref().and_then(Resource::virtual_machine);
-    assert_eq!(after.map(|vm| vm.image.version.as_str()), Some(NEWEST));
+    assert_eq!(
+        after.and_then(|vm| Some(vm.image.marketplace()?.version.as_str())),
+        Some(NEWEST)
+    );
 }
 
 #[test]
@@ -195,7 +198,8 @@ fn nodes_keep_their_image_version_and_zone_and_new_ones_follow_the_size() {
         .as_mut()
         .map(|resource| &mut resource.properties)
     {
-        "24.01.01".clone_into(&mut vm.image.version);
+        let image = vm.image.marketplace_mut().expect("a marketplace image");
+        "24.01.01".clone_into(&mut image.version);
         vm.zones = vec!["2".to_owned()];
         vm.os_disk.size_gb = 300;
     }
@@ -217,7 +221,11 @@ fn nodes_keep_their_image_version_and_zone_and_new_ones_follow_the_size() {
     };
     assert_eq!(new.size, SizeName::from("Standard_E16as_v5"));
     assert_eq!(
-        new.image.version, NEWEST,
+        new.image
+            .marketplace()
+            .expect("a marketplace image")
+            .version,
+        NEWEST,
         "new nodes get the newest version"
     );
 }

@@ -1,6 +1,6 @@
 //! Specs and live worlds for tests.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::Catalog,
@@ -106,6 +106,7 @@ pub(crate) fn options() -> Options {
         destroy: false,
         reselect: false,
         renew: false,
+        targets: BTreeSet::new(),
         permissions: Permissions::default(),
         limits: Limits::default(),
         price_book: None,
@@ -185,7 +186,13 @@ pub(crate) fn planned_with(
                     };
                     live.facts.images.insert(image, Answer::Known(Some(fact)));
                 }
-                other @ (Question::Sizes(_)
+                Question::OwnImage(image) => {
+                    live.facts
+                        .own_images
+                        .insert(image, Answer::Known(Some(ImageFact::default())));
+                }
+                other @ (Question::Terms(_)
+                | Question::Sizes(_)
                 | Question::ComputeQuota(_)
                 | Question::NetworkQuota(_)) => {
                     live.facts.set_unknown(other, "not asked in this test");

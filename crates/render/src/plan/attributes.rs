@@ -87,7 +87,8 @@ fn broken(line: &Line, room: usize) -> Vec<Line> {
 }
 
 /// A value as JSON with blanks between items; what is not there is `(none)`.
-fn shown(value: &Value) -> String {
+/// A value as people read it.
+pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "(none)".to_owned(),
         Value::String(text) if text == AFTER_APPLY => text.clone(),

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::{
     plan::{Action, Operation, ReasonCode, Step},
     resource::{
-        Disk, InstanceOsDisk, OsDisk, Properties, Resource, ScaleSet, SecurityRule, VirtualMachine,
-        VmPriority,
+        Disk, InstanceOsDisk, OsDisk, Properties, PurchasePlan, Resource, ScaleSet, SecurityRule,
+        VirtualMachine, VmPriority,
     },
     spec::DiskType,
 };
@@ -41,6 +41,14 @@ pub(super) fn of(resource: &Resource) -> String {
             format!("NAT gateway, {addresses}")
         }
         Properties::SshPublicKey(_) => "SSH public key".to_owned(),
+        Properties::MarketplaceTerms(terms) => {
+            let PurchasePlan {
+                publisher,
+                product,
+                name,
+            } = &terms.plan;
+            format!("acceptance of the terms of {publisher}:{product}:{name}")
+        }
         Properties::Disk(disk) => {
             let Disk {
                 location: _,
@@ -85,6 +93,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
         | Properties::SshPublicKey(_)
+        | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
     }
 }
@@ -178,6 +187,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::MarketplaceTerms(_)
         | Properties::SshPublicKey(_) => &[],
     }
 }
@@ -243,7 +253,7 @@ fn calls(operations: &[Operation]) -> String {
 }
 
 /// Why, where the action alone does not say it.
-pub(super) fn reason(code: ReasonCode) -> Option<&'static str> {
+pub(crate) fn reason(code: ReasonCode) -> Option<&'static str> {
     match code {
         ReasonCode::Equal | ReasonCode::Absent | ReasonCode::Differs | ReasonCode::Destroy => None,
         ReasonCode::Expired => Some("the stack's lifetime is over"),

@@ -10,6 +10,7 @@ use crate::{
     paper::Paper,
     style::{Ink, Style},
     table::{Column, Fit, Table},
+    words,
 };
 
 pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
@@ -43,6 +44,10 @@ pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
     row("Resource group", Line::of(resource_group));
     if let Some(lifetime) = &plan.lifetime {
         row("Lifetime", self::lifetime(lifetime));
+    }
+    if !plan.targets.is_empty() {
+        let pools = words::listed(&plan.targets, 8);
+        row("Only pools", Line::inked(Ink::Caution, pools));
     }
     row(
         "Spec",

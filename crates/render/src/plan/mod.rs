@@ -3,6 +3,8 @@
 
 mod header;
 
+mod memo;
+
 pub(crate) mod pools;
 
 mod changes;
@@ -11,7 +13,7 @@ mod groups;
 
 mod attributes;
 
-mod essence;
+pub(crate) mod essence;
 
 mod consequences;
 
@@ -21,7 +23,7 @@ mod findings;
 
 use model::plan::Plan;
 
-pub(crate) use self::{essence::ink, header::lifetime};
+pub(crate) use self::{attributes::shown, essence::ink, header::lifetime};
 use crate::{
     cost::{self, Before},
     line::Line,

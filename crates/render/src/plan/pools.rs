@@ -2,10 +2,11 @@
 
 use model::{
     address::Address,
-    plan::{Candidate, Cost, Plan, PoolPlan, PoolRefusal, Verdict},
+    plan::{Candidate, Cost, Plan, PoolMemo, PoolPlan, PoolRefusal, Verdict},
     units::{Micros, Region},
 };
 
+use super::memo;
 use crate::{
     line::Line,
     paper::Paper,
@@ -22,7 +23,7 @@ const RUNNERS_UP: usize = 3;
 const NEAR_MISSES: usize = 3;
 
 /// The currency of the catalogue's prices, which candidates have where there is no cost.
-const CURRENCY: &str = "USD";
+pub(super) const CURRENCY: &str = "USD";
 
 /// Columns of the labels, so that a pool's parts stand below each other.
 const LABEL: usize = 9;
@@ -48,17 +49,34 @@ pub(super) fn names(paper: &mut Paper, plan: &Plan) {
     }
 }
 
-/// The whole decision for one pool, with every size that was considered.
-pub(crate) fn write_all(paper: &mut Paper, name: &str, pool: &PoolPlan, style: Style) {
+/// The whole decision for one pool, as a memo: what was asked for and chosen and why, what it
+/// costs, what would change it, every size that was considered, and the formulas.
+pub(crate) fn write_all(
+    paper: &mut Paper,
+    name: &str,
+    pool: &PoolPlan,
+    memo: Option<&PoolMemo>,
+    style: Style,
+) {
     paper.hanging(&Line::of("  "), &title(name, pool));
+    if let Some(memo) = memo {
+        let mut asked = fact_table();
+        asked.row([label("asked"), Line::of(&memo.requirement)]);
+        paper.lines(&asked.lines(style));
+    }
     paper.lines(&facts(pool).lines(style));
+    if let Some(memo) = memo {
+        paper.lines(&memo::facts(memo).lines(style));
+        memo::alternatives(paper, memo, style);
+    }
+    let (kept, rejected) = (kept(pool), rejected(pool));
+    let groups = [("next best", kept.as_slice()), ("rejected", &rejected)];
+    paper.line(&Line::of("    ").then(Ink::Faint, "every size that was considered, by the node"));
+    paper.lines(&candidate_table(groups, CURRENCY).lines(style));
     if !pool.formulas.is_empty() {
         paper.line(&Line::of("    ").then(Ink::Faint, "how these numbers come about"));
         paper.lines(&sizing::formulas(&pool.formulas, 6).lines(style));
     }
-    let (kept, rejected) = (kept(pool), rejected(pool));
-    let groups = [("next best", kept.as_slice()), ("rejected", &rejected)];
-    paper.lines(&candidate_table(groups, CURRENCY).lines(style));
 }
 
 /// A pool for which nothing fits: what it needs, and what became of every size.
@@ -150,7 +168,7 @@ fn hourly(name: &str, cost: &Cost) -> Hourly {
     }
 }
 
-fn label(text: &str) -> Line {
+pub(super) fn label(text: &str) -> Line {
     Line::inked(Ink::Faint, format!("{text:<LABEL$}"))
 }
 
@@ -212,7 +230,7 @@ fn facts(pool: &PoolPlan) -> Table {
     table
 }
 
-fn fact_table() -> Table {
+pub(super) fn fact_table() -> Table {
     let columns = [Column::left("", Fit::Keep), Column::left("", Fit::Wrap)];
     Table::new(columns, 4)
 }

@@ -1,6 +1,6 @@
 //! A cost preview in every format that people and tools read.
 
-mod words;
+pub(crate) mod words;
 
 pub mod text;
 

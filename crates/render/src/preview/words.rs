@@ -23,7 +23,7 @@ pub(super) fn at_least(micros: Micros, complete: bool) -> String {
 }
 
 /// Hourly and monthly amounts of one total.
-pub(super) fn pair(amount: Amount) -> [String; 2] {
+pub(crate) fn pair(amount: Amount) -> [String; 2] {
     [amount.hourly_micros, amount.monthly_micros].map(|micros| at_least(micros, amount.complete))
 }
 
@@ -108,7 +108,7 @@ pub(super) fn run_length(run: &PoolRun) -> String {
 }
 
 /// What a run of a pool costs.
-pub(super) fn run(run: &PoolRun) -> String {
+pub(crate) fn run(run: &PoolRun) -> String {
     let tokens = run
         .million_tokens_micros
         .map_or_else(String::new, |micros| {

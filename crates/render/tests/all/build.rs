@@ -6,9 +6,9 @@ use model::{
     live::FingerprintValues,
     plan::{Action, Alternate, AttributeChange, Fingerprint, Operation, Reason, ReasonCode, Step},
     resource::{
-        AFTER_APPLY, Disk, ImageReference, Known, NatGateway, NetworkInterface,
+        AFTER_APPLY, Disk, ImageReference, Known, MarketplaceImage, NatGateway, NetworkInterface,
         NetworkSecurityGroup, OsDisk, Properties, PublicIpAddress, Resource, ResourceGroup,
-        ResourceKind, Security, SecurityRule, SshPublicKey, Subnet, Tags, VirtualMachine,
+        ResourceKind, Security, SecurityRule, SshPublicKey, Subnet, System, Tags, VirtualMachine,
         VirtualNetwork, VmPriority,
     },
     spec::{DiskType, Eviction},
@@ -35,6 +35,7 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         | ResourceKind::NatGateway
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
+        | ResourceKind::MarketplaceTerms
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => group.in_group(kind.arm_type(), name),
     }
@@ -122,12 +123,15 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
         location: region(),
         zones: Vec::new(),
         size: size.into(),
-        image: ImageReference {
+        image: ImageReference::Marketplace(MarketplaceImage {
             publisher: "microsoft-dsvm".into(),
             offer: "ubuntu-hpc".into(),
             sku: "2204".into(),
             version: "22.04.2026061901".to_owned(),
-        },
+        }),
+        plan: None,
+        os: System::Linux,
+        password: None,
         priority: VmPriority::Regular,
         computer_name: name.to_owned(),
         admin_user: "azureuser".to_owned(),

@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 
 use model::{
-    plan::{Explanation, Plan, PoolPlan, PoolRefusal, Verdict, read_plan},
-    units::Region,
+    cost::{Amount, PoolRun, RunBasis},
+    plan::{
+        Alternative, AlternativeKind, Explanation, Plan, PoolMemo, PoolPlan, PoolRefusal,
+        QuotaLine, Verdict, read_plan,
+    },
+    units::{Micros, Region},
 };
 use tensorform_render::{Style, explain, line::width as display_width, plan};
 
@@ -94,7 +98,8 @@ fn explanations_hide_no_candidate() {
         pools: BTreeMap::from([("train".to_owned(), pool.clone())]),
         refused: BTreeMap::new(),
     };
-    let text = explain::text(&explanation, Style::plain(WIDTH));
+    let memos = BTreeMap::from([("train".to_owned(), memo(&plan))]);
+    let text = explain::text(&explanation, &memos, Style::plain(WIDTH));
     let without_blanks = |text: &str| text.replace([' ', '\n'], "");
     let found = without_blanks(&text);
     for candidate in &pool.candidates {
@@ -109,10 +114,73 @@ fn explanations_hide_no_candidate() {
     }
     golden::check("explain", &text);
     let document: serde_json::Value =
-        serde_json::from_str(&explain::json(&explanation, &[])).expect("JSON");
+        serde_json::from_str(&explain::json(&explanation, &memos, &[])).expect("JSON");
     let read: PoolPlan =
         serde_json::from_value(document["pools"]["train"].clone()).expect("a pool");
     assert_eq!(&read, pool);
+    let memo = &document["memos"]["train"];
+    assert_eq!(memo["alternatives"][0]["kind"], "spot");
+    assert_eq!(memo["quota"][0]["needed"], 96);
+}
+
+/// A memo with something of everything: known and unknown, with a run and without.
+fn memo(plan: &Plan) -> PoolMemo {
+    let amount = |hourly: i64, complete: bool| Amount {
+        hourly_micros: Micros(hourly),
+        monthly_micros: Micros(hourly * 730),
+        complete,
+    };
+    let run = PoolRun {
+        basis: RunBasis::Throughput,
+        seconds: 90_000,
+        micros: Micros(2_458_000_000),
+        complete: true,
+        million_tokens_micros: Some(Micros(1_230_000)),
+    };
+    let quota = |name: &str, known: Option<i64>| QuotaLine {
+        name: name.to_owned(),
+        location: plan.scope.location.clone(),
+        limit: known,
+        used: known.map(|limit| limit / 2),
+        needed: 96,
+        after: known.map(|limit| limit / 2 + 96),
+        ok: known.map(|limit| limit / 2 + 96 <= limit),
+    };
+    let alternative = |kind, what: &str, count, total, run| Alternative {
+        kind,
+        what: what.to_owned(),
+        count,
+        total,
+        run,
+    };
+    let spot = "spot capacity, which Azure may take back at any time";
+    PoolMemo {
+        requirement: "training of a generative model, 7B parameters, bf16".to_owned(),
+        total: amount(98_320_000, true),
+        run: Some(run),
+        price: Some("98.32 USD/h (Linux, on demand, 2026-08-01, a source)".to_owned()),
+        quota: vec![
+            quota("one", Some(100)),
+            quota("two", Some(1_000)),
+            quota("three", None),
+        ],
+        alternatives: vec![
+            alternative(
+                AlternativeKind::Spot,
+                spot,
+                1,
+                amount(18_000_000, true),
+                Some(run),
+            ),
+            alternative(
+                AlternativeKind::Size,
+                "Standard_X",
+                3,
+                amount(99_000_000, false),
+                None,
+            ),
+        ],
+    }
 }
 
 #[test]
@@ -135,10 +203,10 @@ fn a_pool_for_which_nothing_fits_shows_its_candidates() {
     };
     golden::check(
         "explain_refused",
-        &explain::text(&explanation, Style::plain(WIDTH)),
+        &explain::text(&explanation, &BTreeMap::new(), Style::plain(WIDTH)),
     );
     let document: serde_json::Value =
-        serde_json::from_str(&explain::json(&explanation, &[])).expect("JSON");
+        serde_json::from_str(&explain::json(&explanation, &BTreeMap::new(), &[])).expect("JSON");
     let candidates = document["refused"]["tune"]["candidates"].as_array();
     assert_eq!(
         candidates.map(Vec::len),

@@ -13,8 +13,9 @@ use model::{
         SpecReference, Step,
     },
     resource::{
-        Disk, ImageReference, Known, NetworkInterface, OsDisk, Properties, Resource, ResourceGroup,
-        ResourceKind, Security, Tags, VirtualMachine, VirtualNetwork, VmPriority,
+        Disk, ImageReference, Known, MarketplaceImage, NetworkInterface, OsDisk, Properties,
+        Resource, ResourceGroup, ResourceKind, Security, System, Tags, VirtualMachine,
+        VirtualNetwork, VmPriority,
     },
     spec::DiskType,
     units::{Region, Timestamp},
@@ -307,12 +308,15 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
         location: Region::new("eastus"),
         zones: Vec::new(),
         size: "Standard_D2s_v5".into(),
-        image: ImageReference {
+        image: ImageReference::Marketplace(MarketplaceImage {
             publisher: "p".into(),
             offer: "o".into(),
             sku: "s".into(),
             version: "1.0.0".to_owned(),
-        },
+        }),
+        plan: None,
+        os: System::Linux,
+        password: None,
         priority: VmPriority::Regular,
         computer_name: name.to_owned(),
         admin_user: "azureuser".to_owned(),
@@ -442,6 +446,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         cost: Cost::default(),
         run: Run::default(),
         lifetime: None,
+        targets: Vec::new(),
         diagnostics: Vec::new(),
     }
 }

@@ -45,7 +45,9 @@ pub(in crate::wire) fn decode(body: &Value) -> Result<ScaleSet, DecodeError> {
         // Flexible sets take none, and answer one all the same.
         upgrade_policy: policy.filter(|_| !is_flexible),
         fault_domains: required_number(body, "/properties/platformFaultDomainCount")?,
+        os: profile::system(&machine),
         image: profile::image(&machine)?,
+        plan: profile::plan(body),
         priority: profile::priority(&machine)?,
         computer_name_prefix: required(
             body,

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::super::{
     EncodeError,
     virtual_machine::{
-        caching, eviction_policy, image_reference, linux_configuration, security_profile,
-        storage_account_type,
+        caching, eviction_policy, image_reference, linux_configuration, purchase_plan,
+        security_profile, storage_account_type,
     },
 };
 
@@ -24,6 +24,7 @@ pub(in crate::wire) fn encode(set: &ScaleSet) -> Result<Value, EncodeError> {
         tier: Some("Standard".to_owned()),
         capacity: Some(i64::from(set.capacity)),
     });
+    typed.plan = set.plan.as_ref().map(purchase_plan);
     typed.properties = Some(properties(set)?);
     let mut body = serde_json::to_value(&typed).map_err(|error| EncodeError::Invalid {
         member: "scale set",
@@ -49,7 +50,9 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         overprovision,
         upgrade_policy,
         fault_domains,
+        os: _,
         image,
+        plan: _,
         priority,
         computer_name_prefix,
         admin_user,

@@ -6,8 +6,9 @@ use model::{
     ids::ArmId,
     live::{Power, Provisioning},
     resource::{
-        ImageReference, InstanceDataDisk, InstanceInterface, InstanceOsDisk, Known, Orchestration,
-        Properties, Resource, ResourceKind, ScaleSet, Security, Tags, VmPriority,
+        ImageReference, InstanceDataDisk, InstanceInterface, InstanceOsDisk, Known,
+        MarketplaceImage, Orchestration, Properties, Resource, ResourceKind, ScaleSet, Security,
+        System, Tags, VmPriority,
     },
     spec::{DiskType, Eviction},
     units::{CaseInsensitive, Region},
@@ -41,12 +42,14 @@ fn set(orchestration: Orchestration) -> ScaleSet {
         overprovision: false,
         upgrade_policy: is_uniform.then(|| CaseInsensitive::from("Manual")),
         fault_domains: 1,
-        image: ImageReference {
+        os: System::Linux,
+        image: ImageReference::Marketplace(MarketplaceImage {
             publisher: "microsoft-dsvm".into(),
             offer: "ubuntu-hpc".into(),
             sku: "2204".into(),
             version: "22.04.2".to_owned(),
-        },
+        }),
+        plan: None,
         priority: if is_uniform {
             VmPriority::Regular
         } else {

@@ -20,7 +20,11 @@ fn a_recorded_machine_is_read() {
     let machine = decoded_machine(&sample!("vm-in-list"));
     assert_eq!(machine.size, "standard_ds1_V2".into());
     assert_eq!(
-        machine.image.version, "18.04.202401161",
+        machine
+            .image
+            .marketplace()
+            .map(|image| image.version.as_str()),
+        Some("18.04.202401161"),
         "the exact one, not `latest`"
     );
     assert_eq!(machine.priority, VmPriority::Regular);
@@ -43,7 +47,8 @@ fn other_recorded_machines_are_read() {
         vtpm: true,
     };
     assert_eq!(machine.security, expected);
-    assert_eq!(machine.image.publisher, "canonical".into());
+    let image = machine.image.marketplace().expect("a marketplace image");
+    assert_eq!(image.publisher, "canonical".into());
     let machine = decoded_machine(&sample!("vm-low-priority"));
     let expected = VmPriority::Spot {
         eviction: Eviction::Deallocate,

@@ -8,10 +8,11 @@ use std::{
 use model::{
     ids::ArmId,
     resource::{
-        DataDiskAttachment, ImageReference, Known, NetworkInterface, OsDisk, ResourceKind,
-        Security, VirtualMachine, VmPriority,
+        DataDiskAttachment, ImageReference, Known, MarketplaceImage, NetworkInterface, OsDisk,
+        OwnImage, PurchasePlan, ResourceKind, Security, System, VirtualMachine, VmPriority,
     },
     spec::{DiskType, Eviction},
+    units::CaseInsensitive,
 };
 use rust_decimal::Decimal;
 use serde_json::Value;
@@ -76,6 +77,9 @@ pub(in crate::wire) fn decode(
         zones: zones(body),
         size: required(body, "/properties/hardwareProfile/vmSize")?.into(),
         image: image(body)?,
+        plan: plan(body),
+        os: system(body),
+        password: None,
         priority: priority(body)?,
         computer_name: required(body, "/properties/osProfile/computerName")?.to_owned(),
         admin_user: required(body, "/properties/osProfile/adminUsername")?.to_owned(),
@@ -90,15 +94,60 @@ pub(in crate::wire) fn decode(
 pub(in crate::wire) fn image(body: &Value) -> Result<ImageReference, DecodeError> {
     const IMAGE: &str = "/properties/storageProfile/imageReference";
     let part = |name: &str| required(body, &format!("{IMAGE}/{name}"));
+    let exact = text(body, &format!("{IMAGE}/exactVersion")).filter(|exact| !exact.is_empty());
+    for member in ["id", "communityGalleryImageId", "sharedGalleryImageId"] {
+        if let Some(id) = text(body, &format!("{IMAGE}/{member}")) {
+            return Ok(ImageReference::Own(own_image(id, exact)));
+        }
+    }
     // The version asked for may be `latest`; the one it was made from is exact.
     let version = part("version")?;
-    let exact = text(body, &format!("{IMAGE}/exactVersion")).filter(|exact| !exact.is_empty());
-    Ok(ImageReference {
+    Ok(ImageReference::Marketplace(MarketplaceImage {
         publisher: part("publisher")?.into(),
         offer: part("offer")?.into(),
         sku: part("sku")?.into(),
         version: exact.unwrap_or(version).to_owned(),
+    }))
+}
+
+/// An image by its id; one of a gallery with the version that it was made from.
+fn own_image(id: &str, exact: Option<&str>) -> OwnImage {
+    let id = id.trim_end_matches('/');
+    let lower = id.to_lowercase();
+    let image = lower
+        .strip_suffix("/versions/latest")
+        .and_then(|image| id.get(..image.len()))
+        .unwrap_or(id);
+    let is_versioned = image.len() == id.len() && lower.contains("/versions/");
+    match exact.filter(|_| lower.contains("galleries/") && !is_versioned) {
+        Some(exact) => OwnImage {
+            id: CaseInsensitive::new(format!("{image}/versions/{exact}")),
+        },
+        None => OwnImage { id: id.into() },
+    }
+}
+
+pub(in crate::wire) fn plan(body: &Value) -> Option<PurchasePlan> {
+    let part = |name: &str| text(body, &format!("/plan/{name}"));
+    Some(PurchasePlan {
+        publisher: part("publisher")?.into(),
+        product: part("product")?.into(),
+        name: part("name")?.into(),
     })
+}
+
+/// The operating system: as the disk says, or by the settings that a body that creates has.
+pub(in crate::wire) fn system(body: &Value) -> System {
+    let told = text(body, &format!("{OS_DISK}/osType"));
+    let windows = match told {
+        Some(os) => os.eq_ignore_ascii_case("Windows"),
+        None => member(body, "/properties/osProfile/windowsConfiguration").is_some(),
+    };
+    if windows {
+        System::Windows
+    } else {
+        System::Linux
+    }
 }
 
 pub(in crate::wire) fn priority(body: &Value) -> Result<VmPriority, DecodeError> {

@@ -6,8 +6,8 @@ use azure_mgmt_compute::package_2024_07_01::models as m;
 use model::{
     ids::ArmId,
     resource::{
-        DataDiskAttachment, ImageReference, Known, NetworkInterface, OsDisk, Security,
-        VirtualMachine, VmPriority,
+        DataDiskAttachment, ImageReference, Known, MarketplaceImage, NetworkInterface, OsDisk,
+        OwnImage, PurchasePlan, Security, System, VirtualMachine, VmPriority,
     },
     spec::{DiskType, Eviction},
     units::CaseInsensitive,
@@ -24,6 +24,9 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         zones,
         size,
         image,
+        plan,
+        os,
+        password: _,
         priority,
         computer_name,
         admin_user,
@@ -49,12 +52,16 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
             .collect::<Result<_, _>>()?,
         ..m::StorageProfile::default()
     });
-    properties.os_profile = Some(os_profile(computer_name, admin_user, ssh_keys)?);
+    properties.os_profile = Some(match os {
+        System::Linux => linux_profile(computer_name, admin_user, ssh_keys)?,
+        System::Windows => windows_profile(computer_name, admin_user),
+    });
     properties.network_profile = Some(network_profile(network)?);
     properties.security_profile = security_profile(security);
     set_priority(&mut properties, priority)?;
     let mut typed = m::VirtualMachine::new(m::Resource::new(location.as_str().to_owned()));
     typed.zones.clone_from(zones);
+    typed.plan = plan.as_ref().map(purchase_plan);
     typed.properties = Some(properties);
     let mut body = serde_json::to_value(&typed).map_err(|error| EncodeError::Invalid {
         member: "virtual machine",
@@ -68,7 +75,11 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
 }
 
 pub(in crate::wire) fn image_reference(image: &ImageReference) -> m::ImageReference {
-    let ImageReference {
+    let image = match image {
+        ImageReference::Marketplace(image) => image,
+        ImageReference::Own(image) => return own_image(image),
+    };
+    let MarketplaceImage {
         publisher,
         offer,
         sku,
@@ -80,6 +91,29 @@ pub(in crate::wire) fn image_reference(image: &ImageReference) -> m::ImageRefere
         sku: Some(sku.as_str().to_owned()),
         version: Some(version.clone()),
         ..m::ImageReference::default()
+    }
+}
+
+/// Images of galleries that others share stand in members of their own.
+fn own_image(image: &OwnImage) -> m::ImageReference {
+    let OwnImage { id } = image;
+    let id = Some(id.as_str().to_owned());
+    let key = image.id.key();
+    if key.starts_with("/communitygalleries/") {
+        m::ImageReference {
+            community_gallery_image_id: id,
+            ..m::ImageReference::default()
+        }
+    } else if key.starts_with("/sharedgalleries/") {
+        m::ImageReference {
+            shared_gallery_image_id: id,
+            ..m::ImageReference::default()
+        }
+    } else {
+        m::ImageReference {
+            sub_resource: m::SubResource { id },
+            ..m::ImageReference::default()
+        }
     }
 }
 
@@ -166,7 +200,7 @@ fn sub_resource(id: &ArmId) -> m::SubResource {
     }
 }
 
-fn os_profile(
+fn linux_profile(
     computer_name: &str,
     admin_user: &str,
     ssh_keys: &Known<BTreeSet<String>>,
@@ -197,6 +231,19 @@ pub(in crate::wire) fn linux_configuration(
         provision_vm_agent: Some(true),
         ..m::LinuxConfiguration::default()
     })
+}
+
+/// The password is added by who sends the body: no document has it.
+fn windows_profile(computer_name: &str, admin_user: &str) -> m::OsProfile {
+    let mut profile = m::OsProfile::new();
+    profile.computer_name = Some(computer_name.to_owned());
+    profile.admin_username = Some(admin_user.to_owned());
+    profile.windows_configuration = Some(m::WindowsConfiguration {
+        provision_vm_agent: Some(true),
+        enable_automatic_updates: Some(true),
+        ..m::WindowsConfiguration::default()
+    });
+    profile
 }
 
 fn network_profile(network: &NetworkInterface) -> Result<m::NetworkProfile, EncodeError> {
@@ -278,5 +325,15 @@ pub(in crate::wire) fn eviction_policy(eviction: Eviction) -> m::EvictionPolicy 
     match eviction {
         Eviction::Delete => m::EvictionPolicy::Delete,
         Eviction::Deallocate => m::EvictionPolicy::Deallocate,
+    }
+}
+
+/// The purchase plan of an image.
+pub(in crate::wire) fn purchase_plan(plan: &PurchasePlan) -> m::Plan {
+    m::Plan {
+        publisher: Some(plan.publisher.to_string()),
+        product: Some(plan.product.to_string()),
+        name: Some(plan.name.to_string()),
+        promotion_code: None,
     }
 }

@@ -34,14 +34,6 @@ const CAPACITY: Later = Later {
     lacks: "does not wait for capacity",
     instead: "remove the key, and run `tensorform apply` again later: it goes on where it stopped",
 };
-const TERMS: Later = Later {
-    lacks: "accepts no terms",
-    instead: "accept them once with `az vm image terms accept --urn …`, and remove the key",
-};
-const OWN_IMAGE: Later = Later {
-    lacks: "makes nodes from marketplace images only",
-    instead: "use `image: auto`, or `image: {urn: …}`",
-};
 const SCHEDULER: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "remove the key",
@@ -237,11 +229,11 @@ const IMAGE: Block = Block {
     keys: keys! {
         "urn": Kind::text(&azure::URN), OPTIONAL, NOW, "microsoft-dsvm:ubuntu-hpc:2204:latest",
             "Marketplace image as `publisher:offer:sku:version`.";
-        "accept_terms": Kind::boolean(), default("false"), not_yet(&TERMS), "false",
-            "Whether its terms may be accepted in your name.";
-        "id": Kind::text(&azure::IMAGE_ID), OPTIONAL, not_yet(&OWN_IMAGE),
+        "accept_terms": Kind::boolean(), default("false"), NOW, "false",
+            "Whether the terms of its purchase plan may be accepted in your name, once for the subscription.";
+        "id": Kind::text(&azure::IMAGE_ID), OPTIONAL, NOW,
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Compute/images/train",
-            "Image of your own, or one in a gallery.";
+            "Image of your own, or one in a gallery: also shared, or of a community. Without its version the newest is taken, and stays.";
     },
 };
 

@@ -9,7 +9,7 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 14] = [
+const LATER: [&str; 12] = [
     "network.subnet_id",
     "access.ssh_from",
     "pools.password",
@@ -20,8 +20,6 @@ const LATER: [&str; 14] = [
     "pools.checkpoint",
     "pools.capacity_reservation",
     "pools.capacity.wait",
-    "pools.image.accept_terms",
-    "pools.image.id",
     "pools.containers.images",
     "pools.containers.registry",
 ];

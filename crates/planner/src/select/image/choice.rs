@@ -2,8 +2,8 @@
 
 use model::{
     catalog::{Fit, ImageOs, ImageRow, Size},
-    live::{Answer, ImageFact, ImageQuestion},
-    resource::ImageReference,
+    live::{Answer, ImageFact, ImageQuestion, OwnImageQuestion, Question},
+    resource::{ImageReference, MarketplaceImage, OwnImage},
     spec::{ImageChoice, Urn},
     units::CaseInsensitive,
 };
@@ -20,11 +20,9 @@ const OTHER_IMAGE_OS_DISK_GB: u32 = 128;
 /// An image that fits a size, before its version is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// `dsvm`, `hpc` or `marketplace`.
+    /// `dsvm`, `hpc`, `marketplace` or `own`.
     pub kind: String,
-    pub(super) publisher: String,
-    pub(super) offer: String,
-    pub(super) sku: String,
+    pub(super) name: Name,
     pub(super) pinned: Option<String>,
     pub(super) last_seen: Option<String>,
     /// Size of the OS disk in GiB that the tool asks for.
@@ -33,6 +31,50 @@ pub struct Choice {
     pub os_disk_floor_gb: u32,
     /// Why another image than the Data Science VM was taken, or what is not documented.
     pub notes: Vec<String>,
+}
+
+/// What an image is called, without its version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// An image of the marketplace.
+    Marketplace {
+        publisher: String,
+        offer: String,
+        sku: String,
+    },
+    /// A managed image, which has no version.
+    Managed(String),
+    /// An image of a gallery, without its version.
+    Gallery(String),
+}
+
+/// Who asks of what, as [`model::live::Facts`] keeps it.
+pub(super) fn question_of(context: Context<'_>, choice: &Choice) -> Question {
+    let location = context.location.clone();
+    match &choice.name {
+        Name::Marketplace {
+            publisher,
+            offer,
+            sku,
+        } => Question::Image(ImageQuestion {
+            location,
+            publisher: publisher.clone(),
+            offer: offer.clone(),
+            sku: sku.clone(),
+            version: choice.pinned.clone(),
+        }),
+        Name::Managed(id) => Question::OwnImage(OwnImageQuestion {
+            location,
+            id: id.as_str().into(),
+        }),
+        Name::Gallery(id) => Question::OwnImage(OwnImageQuestion {
+            location,
+            id: match &choice.pinned {
+                Some(version) => CaseInsensitive::new(format!("{id}/versions/{version}")),
+                None => id.as_str().into(),
+            },
+        }),
+    }
 }
 
 /// The image for a size, or why there is none.
@@ -56,7 +98,7 @@ pub fn choose(context: Context<'_>, size: &Size) -> Result<Choice, String> {
         ImageChoice::Dsvm => of_kind(context, size, "dsvm"),
         ImageChoice::Hpc => of_kind(context, size, "hpc"),
         ImageChoice::Urn { urn, .. } => marketplace(context, size, urn),
-        ImageChoice::Id(id) => Err(format!("image `{id}` is not supported yet")),
+        ImageChoice::Id(id) => own(context, size, id),
     }
 }
 
@@ -153,13 +195,26 @@ fn try_row(context: Context<'_>, size: &Size, row: &ImageRow) -> Result<(Fit, Ch
 
 /// The image that live nodes have, where nothing is known of their size.
 pub fn of_live(image: &ImageReference, os_disk_gb: u32) -> Choice {
+    let (kind, name, version) = match image {
+        ImageReference::Marketplace(image) => (
+            "marketplace",
+            Name::Marketplace {
+                publisher: image.publisher.to_string(),
+                offer: image.offer.to_string(),
+                sku: image.sku.to_string(),
+            },
+            Some(image.version.clone()),
+        ),
+        ImageReference::Own(image) => {
+            let (name, version) = own_name(image.id.as_str());
+            ("own", name, version)
+        }
+    };
     Choice {
-        kind: "marketplace".to_owned(),
-        publisher: image.publisher.to_string(),
-        offer: image.offer.to_string(),
-        sku: image.sku.to_string(),
+        kind: kind.to_owned(),
+        name,
         pinned: None,
-        last_seen: Some(image.version.clone()),
+        last_seen: version,
         os_disk_gb,
         os_disk_floor_gb: 0,
         notes: vec![
@@ -175,9 +230,11 @@ fn name(row: &ImageRow) -> String {
 fn of_row(row: &ImageRow) -> Choice {
     Choice {
         kind: row.kind.clone(),
-        publisher: row.publisher.clone(),
-        offer: row.offer.clone(),
-        sku: row.sku.clone(),
+        name: Name::Marketplace {
+            publisher: row.publisher.clone(),
+            offer: row.offer.clone(),
+            sku: row.sku.clone(),
+        },
         pinned: None,
         last_seen: row.version.clone(),
         os_disk_gb: row.os_disk_default_gb,
@@ -236,9 +293,11 @@ pub(super) fn of_urn(context: Context<'_>, urn: &Urn) -> Choice {
     let mut choice = row_of(context, urn).map_or_else(
         || Choice {
             kind: String::new(),
-            publisher: urn.publisher.to_string(),
-            offer: urn.offer.to_string(),
-            sku: urn.sku.to_string(),
+            name: Name::Marketplace {
+                publisher: urn.publisher.to_string(),
+                offer: urn.offer.to_string(),
+                sku: urn.sku.to_string(),
+            },
             pinned: None,
             last_seen: None,
             os_disk_gb: OTHER_IMAGE_OS_DISK_GB,
@@ -252,6 +311,52 @@ pub(super) fn of_urn(context: Context<'_>, urn: &Urn) -> Choice {
     choice
 }
 
+/// An image's id without its version, and the version. `latest` is none.
+pub(super) fn own_name(id: &str) -> (Name, Option<String>) {
+    let id = id.trim_end_matches('/');
+    let lower = id.to_ascii_lowercase();
+    if !lower.contains("galleries/") {
+        return (Name::Managed(id.to_owned()), None);
+    }
+    let split = lower.rfind("/versions/");
+    let image = split.and_then(|at| id.get(..at)).unwrap_or(id);
+    let version = split
+        .and_then(|at| id.get(at + "/versions/".len()..))
+        .filter(|version| !version.eq_ignore_ascii_case("latest"));
+    (
+        Name::Gallery(image.to_owned()),
+        version.map(ToOwned::to_owned),
+    )
+}
+
+/// The choice that an id stands for, whatever the size.
+pub(super) fn of_id(context: Context<'_>, id: &str) -> Choice {
+    let (name, pinned) = own_name(id);
+    let mut choice = Choice {
+        kind: "own".to_owned(),
+        name,
+        pinned,
+        last_seen: None,
+        os_disk_gb: OTHER_IMAGE_OS_DISK_GB,
+        os_disk_floor_gb: 0,
+        notes: Vec::new(),
+    };
+    if let Some(needed) = choice.fact(context).and_then(|fact| fact.os_disk_gb) {
+        choice.os_disk_gb = choice.os_disk_gb.max(needed);
+        choice.os_disk_floor_gb = needed;
+    }
+    choice
+}
+
+fn own(context: Context<'_>, size: &Size, id: &str) -> Result<Choice, String> {
+    let choice = of_id(context, id);
+    let fact = choice.fact(context);
+    match fact.and_then(|fact| fit::misfit(context, &choice, size, fact)) {
+        Some(reason) => Err(reason),
+        None => Ok(choice),
+    }
+}
+
 fn is_driver_matter(context: Context<'_>, size: &Size, row: &ImageRow) -> bool {
     let cell = context.catalog.image_fit(&size.image_family, &row.column);
     cell.is_some_and(|cell| cell.verdict == Fit::NeedsDriver)
@@ -262,9 +367,16 @@ fn is_driver_matter(context: Context<'_>, size: &Size, row: &ImageRow) -> bool {
 }
 
 impl Choice {
-    /// `publisher:offer:sku`.
+    /// `publisher:offer:sku`, or the id.
     pub(super) fn name(&self) -> String {
-        format!("{}:{}:{}", self.publisher, self.offer, self.sku)
+        match &self.name {
+            Name::Marketplace {
+                publisher,
+                offer,
+                sku,
+            } => format!("{publisher}:{offer}:{sku}"),
+            Name::Managed(id) | Name::Gallery(id) => id.clone(),
+        }
     }
 
     /// What Azure says of it, where it says something.
@@ -274,32 +386,45 @@ impl Choice {
 
     /// The answer about it, where it was asked for.
     pub(super) fn answer<'a>(&self, context: Context<'a>) -> Option<&'a Answer<Option<ImageFact>>> {
-        context.live.facts.images.get(&self.question(context))
-    }
-
-    pub(super) fn question(&self, context: Context<'_>) -> ImageQuestion {
-        ImageQuestion {
-            location: context.location.clone(),
-            publisher: self.publisher.clone(),
-            offer: self.offer.clone(),
-            sku: self.sku.clone(),
-            version: self.pinned.clone(),
+        match question_of(context, self) {
+            Question::Image(question) => context.live.facts.images.get(&question),
+            Question::OwnImage(question) => context.live.facts.own_images.get(&question),
+            Question::Sizes(_)
+            | Question::ComputeQuota(_)
+            | Question::NetworkQuota(_)
+            | Question::Terms(_) => None,
         }
     }
 
     pub(super) fn reference(&self, version: String) -> ImageReference {
-        ImageReference {
-            publisher: CaseInsensitive::from(self.publisher.as_str()),
-            offer: CaseInsensitive::from(self.offer.as_str()),
-            sku: CaseInsensitive::from(self.sku.as_str()),
-            version,
+        match &self.name {
+            Name::Marketplace {
+                publisher,
+                offer,
+                sku,
+            } => ImageReference::Marketplace(MarketplaceImage {
+                publisher: CaseInsensitive::from(publisher.as_str()),
+                offer: CaseInsensitive::from(offer.as_str()),
+                sku: CaseInsensitive::from(sku.as_str()),
+                version,
+            }),
+            Name::Managed(id) => ImageReference::Own(OwnImage {
+                id: id.as_str().into(),
+            }),
+            Name::Gallery(id) => ImageReference::Own(OwnImage {
+                id: CaseInsensitive::new(format!("{id}/versions/{version}")),
+            }),
         }
     }
 
     /// Whether a live node's image is the one this choice stands for, whatever the version
     /// unless the spec pins one.
     pub fn covers(&self, live: &ImageReference) -> bool {
-        let version = self.pinned.clone().unwrap_or_else(|| live.version.clone());
+        let version = match live {
+            ImageReference::Marketplace(image) => Some(image.version.clone()),
+            ImageReference::Own(image) => own_name(image.id.as_str()).1,
+        };
+        let version = self.pinned.clone().or(version).unwrap_or_default();
         self.reference(version) == *live
     }
 }

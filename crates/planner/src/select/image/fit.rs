@@ -2,10 +2,10 @@
 
 use model::{
     catalog::{Architecture, Fit, ImageRow, Size},
-    live::{Answer, ImageFact, ImageQuestion},
+    live::{Answer, ImageFact, ImageQuestion, Question},
 };
 
-use super::choice::Choice;
+use super::choice::{Choice, Name, question_of};
 use crate::select::Context;
 
 /// Endings that SKUs of generation 2 have beside those of generation 1 in the same offer.
@@ -96,17 +96,24 @@ fn controllers(
 
 /// The end of a refusal that names a SKU of the same offer which the size can run.
 pub(super) fn instead(context: Context<'_>, choice: &Choice, size: &Size) -> String {
-    let sku = of_catalog(context, choice, size).or_else(|| of_azure(context, choice, size));
+    let Name::Marketplace {
+        publisher, offer, ..
+    } = &choice.name
+    else {
+        return String::new();
+    };
+    let sku =
+        of_catalog(context, publisher, offer, size).or_else(|| of_azure(context, choice, size));
     sku.map_or_else(String::new, |sku| {
-        format!(": use `{}:{}:{sku}`", choice.publisher, choice.offer)
+        format!(": use `{publisher}:{offer}:{sku}`")
     })
 }
 
-fn of_catalog(context: Context<'_>, choice: &Choice, size: &Size) -> Option<String> {
+fn of_catalog(context: Context<'_>, publisher: &str, offer: &str, size: &Size) -> Option<String> {
     let same = |row: &&ImageRow| {
         row.usable
-            && row.publisher.eq_ignore_ascii_case(&choice.publisher)
-            && row.offer.eq_ignore_ascii_case(&choice.offer)
+            && row.publisher.eq_ignore_ascii_case(publisher)
+            && row.offer.eq_ignore_ascii_case(offer)
             && boots(size, row.generation)
             && runs(size, word(row.architecture))
             && (context.catalog)
@@ -139,7 +146,10 @@ fn of_azure(context: Context<'_>, choice: &Choice, size: &Size) -> Option<String
 
 /// SKUs that may be the same image in the other generation, by the rule of names.
 pub(super) fn counterparts(context: Context<'_>, choice: &Choice) -> Vec<ImageQuestion> {
-    let sku = choice.sku.as_str();
+    let Question::Image(question) = question_of(context, choice) else {
+        return Vec::new();
+    };
+    let sku = question.sku.as_str();
     let first: Vec<String> = SECOND_GENERATION
         .iter()
         .filter_map(|ending| sku.strip_suffix(ending))
@@ -152,10 +162,10 @@ pub(super) fn counterparts(context: Context<'_>, choice: &Choice) -> Vec<ImageQu
     } else {
         first
     };
-    let question = |sku: String| ImageQuestion {
+    let of_sku = |sku: String| ImageQuestion {
         sku,
         version: None,
-        ..choice.question(context)
+        ..question.clone()
     };
-    names.into_iter().map(question).collect()
+    names.into_iter().map(of_sku).collect()
 }

@@ -3,12 +3,13 @@
 use model::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     live::{Answer, ImageFact, Mode, Question},
-    resource::ImageReference,
-    spec::{ImageChoice, SizeChoice},
+    resource::{ImageReference, System},
+    spec::{ImageChoice, OperatingSystem, SizeChoice},
+    units::Region,
 };
 
 use super::{
-    choice::{self, Choice, UNKNOWN_VERSION},
+    choice::{self, Choice, Name, UNKNOWN_VERSION, question_of},
     fit,
 };
 use crate::select::{Context, Findings};
@@ -57,11 +58,10 @@ pub fn resolve(
     if !is_needed {
         return choice.reference(offline_version().unwrap_or_else(|| UNKNOWN_VERSION.to_owned()));
     }
-    let question = choice.question(context);
     let urn = choice.name();
-    let version = match context.live.facts.images.get(&question) {
+    let version = match choice.answer(context) {
         None => {
-            findings.questions.insert(Question::Image(question));
+            findings.questions.insert(question_of(context, choice));
             offline_version()
         }
         Some(Answer::Known(Some(fact))) => {
@@ -69,13 +69,9 @@ pub fn resolve(
             Some(fact.version.clone())
         }
         Some(Answer::Known(None)) => {
-            let version = choice.pinned.as_deref().unwrap_or("any version");
-            let message = format!("`{urn}` has no {version} in {}", context.location);
-            let help =
-                "choose another version or image; `az vm image list --all` shows what there is";
             findings
                 .diagnostics
-                .push(Diagnostic::new(Code::ImageNotFound, at.clone(), message).with_help(help));
+                .push(not_found(context, choice, at.clone()));
             offline_version()
         }
         Some(Answer::Unknown { reason }) => {
@@ -93,6 +89,37 @@ pub fn resolve(
     choice.reference(version)
 }
 
+fn not_found(context: Context<'_>, choice: &Choice, at: At) -> Diagnostic {
+    let name = choice.name();
+    let (message, help) = match &choice.name {
+        Name::Marketplace { .. } => (
+            format!(
+                "`{name}` has no {} in {}",
+                choice.pinned.as_deref().unwrap_or("any version"),
+                context.location
+            ),
+            "choose another version or image; `az vm image list --all` shows what there is",
+        ),
+        Name::Managed(_) => (
+            format!("there is no image `{name}`, or it may not be read"),
+            "check the id: `az image list --query [].id` shows those there are",
+        ),
+        Name::Gallery(_) => (
+            match &choice.pinned {
+                Some(version) => {
+                    format!("`{name}` has no version `{version}`, or it may not be read")
+                }
+                None => format!(
+                    "`{name}` has no version in {}, or it may not be read",
+                    context.location
+                ),
+            },
+            "check the id and the regions of its versions: `az sig image-version list` shows them",
+        ),
+    };
+    Diagnostic::new(Code::ImageNotFound, at, message).with_help(help)
+}
+
 /// A version that Azure did not confirm is a risk; without any version nothing can be made.
 fn unverified(urn: &str, version: Option<&str>, reason: &str, at: At) -> Diagnostic {
     let message = format!("the version of `{urn}` could not be checked: {reason}");
@@ -105,37 +132,82 @@ fn unverified(urn: &str, version: Option<&str>, reason: &str, at: At) -> Diagnos
     }
 }
 
-fn check(context: Context<'_>, urn: &str, fact: &ImageFact, at: &At, findings: &mut Findings) {
-    let mut say = |code: Code, message: String, help: &str| {
+fn check(context: Context<'_>, name: &str, fact: &ImageFact, at: &At, findings: &mut Findings) {
+    let mut refuse = |code: Code, message: String, help: &str| {
         findings
             .diagnostics
             .push(Diagnostic::new(code, at.clone(), message).with_help(help));
     };
-    if fact.plan.is_some() {
-        let message = format!(
-            "`{urn}` has a purchase plan whose terms must be accepted, which is not supported yet"
-        );
-        say(
-            Code::ImageNeedsTerms,
-            message,
-            "choose an image without a plan, such as `image: auto`",
-        );
-    }
     let asked = context.pool.disks.os_size_gb;
     if let Some((asked, needed)) = asked
         .zip(fact.os_disk_gb)
         .filter(|(asked, needed)| asked < needed)
     {
         let message =
-            format!("`{urn}` needs an OS disk of {needed} GiB, the spec asks for {asked}");
-        say(Code::ImageDoesNotFit, message, "raise `disks.os.size_gb`");
+            format!("`{name}` needs an OS disk of {needed} GiB, the spec asks for {asked}");
+        refuse(Code::ImageDoesNotFit, message, "raise `disks.os.size_gb`");
+    }
+    let wanted = system(&context.pool.os);
+    if let Some(found) = fact.os.filter(|found| *found != wanted) {
+        let word = |system: System| match system {
+            System::Linux => "linux",
+            System::Windows => "windows",
+        };
+        let message = format!(
+            "`{name}` holds `{}`, the spec has `os: {}`",
+            word(found),
+            word(wanted)
+        );
+        refuse(
+            Code::ImageDoesNotFit,
+            message,
+            "change `os`, or choose another image",
+        );
+    }
+    if fact.specialized {
+        let message = format!(
+            "`{name}` is specialized: it keeps its accounts and its host name, so that nodes made from it cannot be told apart"
+        );
+        refuse(
+            Code::ImageDoesNotFit,
+            message,
+            "make the image from a generalized VM (`az vm generalize`)",
+        );
+    }
+    if let Some(regions) = fact
+        .regions
+        .as_ref()
+        .filter(|regions| !regions.contains(context.location))
+    {
+        let regions: Vec<&str> = regions.iter().map(Region::as_str).collect();
+        let message = format!(
+            "`{name}` is not in {}: it is in {}",
+            context.location,
+            regions.join(", ")
+        );
+        refuse(
+            Code::ImageNotFound,
+            message,
+            "replicate it there, or use another `location`",
+        );
+    }
+}
+
+/// The operating system that a pool asks for.
+pub(super) fn system(os: &OperatingSystem) -> System {
+    match os {
+        OperatingSystem::Linux => System::Linux,
+        OperatingSystem::Windows { .. } => System::Windows,
     }
 }
 
 /// Warns of releases that are known not to work.
 fn warn_of_release(choice: &Choice, version: &str, at: &At, findings: &mut Findings) {
-    let is_bad = |(offer, release): &&(&str, &str)| {
-        choice.offer.eq_ignore_ascii_case(offer) && version.contains(release)
+    let Name::Marketplace { offer, .. } = &choice.name else {
+        return;
+    };
+    let is_bad = |(bad, release): &&(&str, &str)| {
+        offer.eq_ignore_ascii_case(bad) && version.contains(release)
     };
     if KNOWN_BAD.iter().any(|bad| is_bad(&bad)) {
         let releases: Vec<&str> = KNOWN_BAD.iter().map(|(_, release)| *release).collect();

@@ -11,5 +11,6 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
-    image::choose(trial.context, trial.size).err()
+    let reason = image::choose(trial.context, trial.size).err()?;
+    Some(format!("has no image that runs on it: {reason}"))
 }

@@ -77,6 +77,7 @@ pub const ALL: &[Rule] = &[
     precision::RULE,
     interconnect::RULE,
     placement::RULE,
+    placement::FABRIC,
     floor::RULE,
     constrained::RULE,
     memory::RULE,
@@ -92,6 +93,15 @@ pub const ALL: &[Rule] = &[
     quota::RULE,
     budget::RULE,
 ];
+
+/// The most InfiniBand nodes that share a fabric.
+pub(super) use self::placement::MOST_ON_A_FABRIC;
+
+/// The code of the reason that quota lacks.
+pub(super) const QUOTA: &str = quota::RULE.id;
+
+/// The id of the rule that the pool must hold the model.
+pub(super) const MEMORY: &str = memory::RULE.id;
 
 /// The id of the rule that some image must run on a size.
 pub(super) const IMAGE: &str = image_fit::RULE.id;

@@ -7,8 +7,8 @@ use model::{
     units::Region,
 };
 
-use super::{Rule, Strength, availability::live_fact};
-use crate::select::Trial;
+use super::{Rule, Strength};
+use crate::select::{Trial, Weights};
 
 pub(super) const RULE: Rule = Rule {
     id: "quota",
@@ -32,18 +32,14 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
         .find_map(|name| shortage(trial, &name, needed))
 }
 
-/// The counters that nodes of a size count for. The family is the one that live Azure names
-/// for the size; the catalogue's stands in where nobody could ask.
+/// The counters that nodes of a size count for.
 pub(in crate::select) fn counters(trial: &Trial<'_>) -> Vec<String> {
     if let Priority::Spot(_) = trial.context.pool.priority {
         return vec![SPOT.to_owned()];
     }
-    let live = live_fact(trial).map(|fact| fact.family.clone());
-    let family = live.filter(|family| !family.is_empty()).or_else(|| {
-        let family = trial.size.family.as_ref()?;
-        let row = trial.context.catalog.quota_family(family);
-        Some(row.map_or(family, |row| &row.usage_name).to_string())
-    });
+    let context = trial.context;
+    let weights = Weights::of(context.catalog, context.live, context.location);
+    let family = weights.family(&trial.size.name);
     family.into_iter().chain([REGIONAL.to_owned()]).collect()
 }
 

@@ -1,0 +1,169 @@
+//! Pools that differ from the one that cannot be met in one key: what could be changed.
+
+use std::collections::BTreeSet;
+
+use model::spec::{
+    ImageChoice, Method, Pool, Precision, Priority, SizeChoice, SizeConstraints, Stage, Zones,
+};
+use rust_decimal::Decimal;
+
+use super::{
+    super::{
+        Context, Trial,
+        rules::{self, budget},
+    },
+    constraints, vms_needed,
+};
+
+/// Larger numbers of nodes that are tried.
+const MOST_COUNTS: usize = 6;
+
+/// Pools that differ in one key, and the words for it; the least change first.
+pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, Pool)> {
+    let pool = context.pool;
+    let mut changes: Vec<(String, Pool)> = Vec::new();
+    let mut change = |words: String, edit: &dyn Fn(&mut Pool)| {
+        let mut changed = pool.clone();
+        edit(&mut changed);
+        changes.push((words, changed));
+    };
+    if matches!(pool.zones, Zones::Listed(_)) {
+        change("`zones: none`".to_owned(), &|pool| pool.zones = Zones::None);
+    }
+    if pool.image != ImageChoice::Auto {
+        change("`image: auto`".to_owned(), &|pool| {
+            pool.image = ImageChoice::Auto;
+        });
+    }
+    for count in counts(context, near) {
+        change(format!("`count: {count}`"), &|pool| {
+            pool.count = Some(count);
+        });
+    }
+    if matches!(pool.priority, Priority::Spot(_)) {
+        change("`priority: regular`".to_owned(), &|pool| {
+            pool.priority = Priority::Regular;
+        });
+    }
+    for (word, precision) in lower_precisions(pool) {
+        change(format!("`precision: {word}`"), &|pool| {
+            if let Some(model) = &mut pool.model {
+                model.precision = precision;
+            }
+        });
+    }
+    for (word, method) in lighter_methods(pool) {
+        change(format!("`method: {word}`"), &|pool| {
+            if let Some(model) = &mut pool.model {
+                model.method = method;
+            }
+        });
+    }
+    changes.extend(without_constraints(pool));
+    changes
+}
+
+/// Numbers of nodes that could do instead of the one that the spec has: what the model needs,
+/// what the money buys, what shares a fabric.
+fn counts(context: Context<'_>, near: &[Trial<'_>]) -> Vec<u32> {
+    let Some(there_are) = context.pool.count else {
+        return Vec::new();
+    };
+    let needed = near.iter().filter_map(vms_needed);
+    let needed: BTreeSet<u32> = needed.filter(|vms| *vms > there_are).collect();
+    let affordable = near.iter().filter_map(|trial| {
+        let excess = budget::excess(trial)?;
+        let share = Decimal::from(there_are)
+            .checked_mul(excess.limit)?
+            .checked_div(excess.cost)?;
+        u32::try_from(share.floor()).ok()
+    });
+    let affordable = affordable.max();
+    let on_one_fabric = (there_are > rules::MOST_ON_A_FABRIC).then_some(rules::MOST_ON_A_FABRIC);
+    let single = (there_are > 1).then_some(1);
+    let mut counts: Vec<u32> = Vec::new();
+    let fewer = [affordable, on_one_fabric, single].into_iter().flatten();
+    for count in needed.into_iter().take(MOST_COUNTS).chain(fewer) {
+        if count > 0 && count != there_are && !counts.contains(&count) {
+            counts.push(count);
+        }
+    }
+    counts
+}
+
+fn lower_precisions(pool: &Pool) -> Vec<(&'static str, Precision)> {
+    let Some(model) = &pool.model else {
+        return Vec::new();
+    };
+    let fp8 = ("fp8", Precision::Fp8);
+    let half = [("bf16", Precision::Bf16), ("fp16", Precision::Fp16)];
+    let mut lower = match model.precision {
+        Precision::Fp32 => half.into_iter().chain([fp8]).collect(),
+        Precision::Bf16 => vec![("fp16", Precision::Fp16), fp8],
+        Precision::Fp16 => vec![fp8],
+        Precision::Fp8 | Precision::Int4 => Vec::new(),
+    };
+    // Weights of 4 bits serve, and do not train but by QLoRA.
+    if pool.stage == Stage::Inference && model.precision != Precision::Int4 {
+        lower.push(("int4", Precision::Int4));
+    }
+    lower
+}
+
+fn lighter_methods(pool: &Pool) -> Vec<(&'static str, Method)> {
+    let trains = pool.stage == Stage::Training;
+    match pool.model.as_ref().filter(|_| trains) {
+        Some(model) => match model.method {
+            Method::Full => vec![("lora", Method::Lora), ("qlora", Method::Qlora)],
+            Method::Lora => vec![("qlora", Method::Qlora)],
+            Method::Qlora => Vec::new(),
+        },
+        None => Vec::new(),
+    }
+}
+
+/// The pool without each of its constraints but the price, of which the nearest is known.
+fn without_constraints(pool: &Pool) -> Vec<(String, Pool)> {
+    let Some(constraints) = constraints(pool) else {
+        return Vec::new();
+    };
+    let without = |key: &str, constraints: SizeConstraints| {
+        let pool = Pool {
+            size: SizeChoice::Constrained(constraints),
+            ..pool.clone()
+        };
+        (format!("a pool without `size.{key}`"), pool)
+    };
+    let mut pools = Vec::new();
+    if !constraints.family.is_empty() {
+        let family = Vec::new();
+        let constraints = constraints.clone();
+        pools.push(without(
+            "family",
+            SizeConstraints {
+                family,
+                ..constraints
+            },
+        ));
+    }
+    if !constraints.gpu.is_empty() {
+        let gpu = Vec::new();
+        let constraints = constraints.clone();
+        pools.push(without("gpu", SizeConstraints { gpu, ..constraints }));
+    }
+    if constraints.min_gpu_memory_gb.is_some() {
+        let constraints = SizeConstraints {
+            min_gpu_memory_gb: None,
+            ..constraints.clone()
+        };
+        pools.push(without("min_gpu_memory", constraints));
+    }
+    if constraints.rdma.is_some() {
+        let constraints = SizeConstraints {
+            rdma: None,
+            ..constraints.clone()
+        };
+        pools.push(without("rdma", constraints));
+    }
+    pools
+}

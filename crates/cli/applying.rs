@@ -225,9 +225,7 @@ fn needs_generated_key(plan: &Plan) -> bool {
             let key = after
                 .ssh_public_key()
                 .is_some_and(|key| key.public_key.value().is_none());
-            key || after
-                .virtual_machine()
-                .is_some_and(|vm| vm.ssh_keys.value().is_none())
+            key || after.ssh_keys().is_some_and(|keys| keys.value().is_none())
         })
 }
 

@@ -62,6 +62,33 @@ const LIVES: &[(&str, &[Change])] = &[
         ],
     ),
     (
+        "training-cluster",
+        &[
+            Change::new("count: 4", "count: 6", &["pool.train.scale_set: update"]),
+            Change::new(
+                "team: language",
+                "team: speech",
+                &[
+                    "resource_group: update",
+                    "network.nat_ip: update",
+                    "network.nsg: update",
+                    "network.vnet: update",
+                    "network.nat: update",
+                    "access.ssh_key: update",
+                    "pool.train.scale_set: update",
+                ],
+            ),
+            Change::new("count: 6", "count: 3", &["pool.train.scale_set: update"]),
+            // Other hardware for all of them.
+            Change::new(
+                "gpu: [H100]",
+                "gpu: [A100-80]",
+                &["pool.train.scale_set: replace"],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
         "training-complex",
         &[
             Change::new(
@@ -263,6 +290,7 @@ macro_rules! lives {
 
 lives! {
     training_generative_lives = "training-generative",
+    training_cluster_lives = "training-cluster",
     training_complex_lives = "training-complex",
     training_small_lives = "training-small",
     inference_generative_lives = "inference-generative",

@@ -7,11 +7,11 @@ use model::{
     catalog::Catalog,
     live::{Live, LiveResource, Owner, Power},
     plan::{Action, Plan, ReasonCode},
-    resource::tags,
+    resource::{Resource, tags},
     units::{Micros, Span, Timestamp},
 };
 use planner::cost;
-use render::status::{LooseRow, NodeRow, Status};
+use render::status::{LooseRow, NodeRow, SetRow, Status};
 
 use crate::{
     app::App,
@@ -62,7 +62,7 @@ fn status(
     let mut nodes: Vec<(&Address, NodeRow)> = ours
         .clone()
         .filter(|(_, address)| address.leaf() == "vm")
-        .map(|(resource, address)| (address, node(resource, address, &steps, now, catalog)))
+        .map(|(resource, address)| (address, node(resource, address, &steps, now, made, catalog)))
         .collect();
     nodes.sort_by_key(|(address, _)| *address);
     let is_orphan = |address: &Address| {
@@ -70,7 +70,8 @@ fn status(
             .get(address)
             .is_some_and(|(_, reason, _)| *reason == ReasonCode::NotInSpec)
     };
-    let (hourly, hourly_complete) = hourly(ours.clone().map(|(resource, _)| resource), catalog);
+    let (hourly, hourly_complete) =
+        hourly(ours.clone().map(|(resource, _)| resource), live, catalog);
     Status {
         stack: stack.to_owned(),
         mode,
@@ -78,20 +79,23 @@ fn status(
         read_at: live.read_at,
         lifetime: made.plan.as_ref().and_then(|plan| plan.lifetime),
         nodes: nodes.into_iter().map(|(_, row)| row).collect(),
+        sets: sets(made, &steps, now, catalog),
         missing: steps
             .iter()
-            .filter(|(address, (action, ..))| *action == Action::Create && address.leaf() == "vm")
+            .filter(|(address, (action, ..))| {
+                *action == Action::Create && ["vm", "scale_set"].contains(&address.leaf())
+            })
             .map(|(address, _)| address.to_string())
             .collect(),
         orphans: ours
             .filter(|(_, address)| is_orphan(address))
-            .map(|(resource, _)| loose(resource, catalog))
+            .map(|(resource, _)| loose(resource, live, catalog))
             .collect(),
         foreign: live
             .resources
             .iter()
             .filter(|resource| is_foreign(resource, live))
-            .map(|resource| loose(resource, catalog))
+            .map(|resource| loose(resource, live, catalog))
             .collect(),
         unread: live
             .unread
@@ -121,36 +125,116 @@ fn steps(plan: Option<&Plan>) -> BTreeMap<Address, Intent> {
         .collect()
 }
 
-fn node(
+/// What is known of a row, whether it is a VM or a scale set.
+struct Seen {
+    size: Option<String>,
+    age: Option<Span>,
+    hourly: Option<Micros>,
+    drift: Option<Vec<String>>,
+}
+
+fn seen(
     resource: &LiveResource,
     address: &Address,
     steps: &BTreeMap<Address, Intent>,
     now: Timestamp,
+    made: &Made,
     catalog: &Catalog,
-) -> NodeRow {
+) -> Seen {
     let created: Option<Timestamp> = resource
         .tags
         .get(tags::CREATED)
         .and_then(|text| text.parse().ok());
     let age =
         created.and_then(|created| u64::try_from(now.unix().saturating_sub(created.unix())).ok());
-    let (cost, complete) = hourly(std::iter::once(resource), catalog);
-    NodeRow {
-        address: address.to_string(),
-        name: resource.id.name().to_owned(),
-        size: resource
-            .resource
-            .as_ref()
-            .and_then(|resource| Some(resource.virtual_machine()?.size.to_string())),
-        state: resource.state.clone(),
+    let (cost, complete) = hourly(std::iter::once(resource), &made.live, catalog);
+    let machines = resource.resource.as_ref().and_then(Resource::machines);
+    Seen {
+        size: machines.map(|(size, _)| size.to_string()),
         age: age.map(Span::from_seconds),
         hourly: complete.then_some(cost),
         drift: steps.get(address).map(|(_, _, paths)| paths.clone()),
     }
 }
 
-fn loose(resource: &LiveResource, catalog: &Catalog) -> LooseRow {
-    let (cost, complete) = hourly(std::iter::once(resource), catalog);
+fn node(
+    resource: &LiveResource,
+    address: &Address,
+    steps: &BTreeMap<Address, Intent>,
+    now: Timestamp,
+    made: &Made,
+    catalog: &Catalog,
+) -> NodeRow {
+    let Seen {
+        size,
+        age,
+        hourly,
+        drift,
+    } = seen(resource, address, steps, now, made, catalog);
+    NodeRow {
+        address: address.to_string(),
+        name: resource.id.name().to_owned(),
+        size,
+        state: resource.state.clone(),
+        age,
+        hourly,
+        drift,
+    }
+}
+
+/// The stack's scale sets with their instances.
+fn sets(
+    made: &Made,
+    steps: &BTreeMap<Address, Intent>,
+    now: Timestamp,
+    catalog: &Catalog,
+) -> Vec<SetRow> {
+    let live = &made.live;
+    let ours = live
+        .resources
+        .iter()
+        .filter_map(|resource| Some((resource, resource.address()?)))
+        .filter(|(_, address)| address.leaf() == "scale_set");
+    let mut sets: Vec<SetRow> = ours
+        .map(|(resource, address)| {
+            let Seen {
+                size,
+                age,
+                hourly,
+                drift,
+            } = seen(resource, address, steps, now, made, catalog);
+            let machines = resource.resource.as_ref().and_then(Resource::machines);
+            let mut instances = live
+                .instances
+                .get(&resource.id)
+                .cloned()
+                .unwrap_or_default();
+            instances.sort_by_key(|one| {
+                (
+                    one.id.parse::<u64>().ok(),
+                    one.created.clone(),
+                    one.id.clone(),
+                )
+            });
+            SetRow {
+                address: address.to_string(),
+                name: resource.id.name().to_owned(),
+                size,
+                capacity: machines.map(|(_, count)| count),
+                state: resource.state.clone(),
+                instances,
+                age,
+                hourly,
+                drift,
+            }
+        })
+        .collect();
+    sets.sort_by(|one, other| one.address.cmp(&other.address));
+    sets
+}
+
+fn loose(resource: &LiveResource, live: &Live, catalog: &Catalog) -> LooseRow {
+    let (cost, complete) = hourly(std::iter::once(resource), live, catalog);
     LooseRow {
         id: resource.id.to_string(),
         arm_type: resource.arm_type.clone(),
@@ -172,6 +256,7 @@ fn is_foreign(resource: &LiveResource, live: &Live) -> bool {
 
 fn hourly<'a>(
     resources: impl Iterator<Item = &'a LiveResource>,
+    live: &Live,
     catalog: &Catalog,
 ) -> (Micros, bool) {
     // What is priced is the resource; the address only names the line, which nobody shows here.
@@ -187,6 +272,7 @@ fn hourly<'a>(
             address,
             resource: resource.resource.as_ref()?,
             has_hardware: resource.state.power != Some(Power::Deallocated),
+            without_hardware: cost::without_hardware(live, &resource.id),
         })
     });
     let cost = cost::compare(std::iter::empty(), priced, cost::Prices::list(catalog));

@@ -47,6 +47,11 @@ impl Address {
         Self::pool(pool).at(index).join("vm")
     }
 
+    /// The scale set that a pool is.
+    pub fn scale_set(pool: &str) -> Self {
+        Self::pool(pool).join("scale_set")
+    }
+
     /// A data disk of one node of a pool, by its logical unit number.
     pub fn data_disk(pool: &str, index: u32, lun: u32) -> Self {
         Self::pool(pool).at(index).join("data_disk").at(lun)

@@ -184,6 +184,7 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
             today,
             budget,
             reselect: input.options.reselect,
+            grouped: select::grouping::live(input.live, name),
         };
         let pool = alternates::as_live(context);
         let context = Context {
@@ -235,6 +236,7 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         .filter(|resource| resource.address().is_some());
     ours.filter_map(|resource| match &resource.resource.as_ref()?.properties {
         Properties::VirtualMachine(vm) => Some((0, &vm.location)),
+        Properties::VirtualMachineScaleSet(set) => Some((0, &set.location)),
         Properties::VirtualNetwork(network) => Some((1, &network.location)),
         Properties::Disk(disk) => Some((2, &disk.location)),
         Properties::NetworkSecurityGroup(group) => Some((3, &group.location)),

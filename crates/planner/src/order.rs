@@ -60,7 +60,9 @@ fn place(step: &Step) -> (bool, i8) {
         ResourceKind::NatGateway => 2,
         ResourceKind::Subnet => 3,
         ResourceKind::SshPublicKey => 4,
-        ResourceKind::Disk | ResourceKind::VirtualMachine => 5,
+        ResourceKind::Disk
+        | ResourceKind::VirtualMachine
+        | ResourceKind::VirtualMachineScaleSet => 5,
     };
     let deletes = step.action == Action::Delete;
     (deletes, if deletes { -rank } else { rank })

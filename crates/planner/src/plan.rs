@@ -268,8 +268,8 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         .to_owned(),
         zones: chosen.zones.clone(),
         scarcity: scarcity(pool, chosen),
-        placement: "none".to_owned(),
-        grouping: "vms".to_owned(),
+        placement: chosen.placement.placement().to_owned(),
+        grouping: chosen.placement.grouping().to_owned(),
         orchestrator: "manual".to_owned(),
         memory: chosen.memory.clone(),
         throughput: chosen.throughput.clone(),
@@ -378,6 +378,7 @@ impl Assembly<'_> {
             address: &desired.address,
             resource: &desired.resource,
             has_hardware: !stopped(desired),
+            without_hardware: self.stays_away(desired),
         });
         // What a destroy, an end or a plan about other pools keeps goes on costing.
         let is_whole = !options.destroy
@@ -395,6 +396,13 @@ impl Assembly<'_> {
         let after: Vec<cost::Item<'_>> = after.chain(kept).collect();
         let regular = cost::at_regular_prices(after.iter().copied(), prices);
         (cost::compare(before, after, prices), regular)
+    }
+
+    /// How many instances of a scale set have no hardware and get none.
+    fn stays_away(&self, desired: &Desired) -> u32 {
+        let away = self.input.live.instances.get(&desired.id);
+        let away = away.into_iter().flatten().filter(|one| one.is_away());
+        u32::try_from(away.count()).unwrap_or(u32::MAX)
     }
 
     fn is_desired(&self, address: &Address) -> bool {

@@ -10,7 +10,7 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics, SpecPath},
     live::{Answer, Live, Mode, Question, UsageFact},
     plan::{Action, Plan, QuotaLine, Scope, Step},
-    resource::{Resource, ResourceKind, VirtualMachine, VmPriority},
+    resource::{Resource, ResourceKind, VmPriority},
     units::Region,
 };
 
@@ -31,6 +31,8 @@ const REGIONAL_VCPUS: &str = "cores";
 const SPOT_VCPUS: &str = "lowPriorityCores";
 /// Azure's counter of VMs of a region.
 const MACHINES: &str = "virtualMachines";
+/// Azure's counter of scale sets of a region.
+const SCALE_SETS: &str = "virtualMachineScaleSets";
 
 /// What the steps add to each counter.
 #[derive(Default)]
@@ -75,9 +77,8 @@ pub fn report(plan: &Plan, catalog: &Catalog, live: &Live) -> QuotaReport {
         if step.kind == ResourceKind::PublicIpAddress {
             demand.addresses(0);
         }
-        if let Some(vm) = step.after.as_ref().and_then(Resource::virtual_machine) {
-            demand.vcpus(vm, weights, 0, pool);
-            demand.add(MACHINES, 0, pool);
+        if let Some(after) = &step.after {
+            demand.machines(after, weights, 0, pool);
         }
     }
     let Scope { mode, location, .. } = &plan.scope;
@@ -145,31 +146,26 @@ fn lines(demand: Demand, live: &Live, mode: Mode, location: &Region) -> (Vec<Quo
 fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
     let mut demand = Demand::default();
     for step in steps {
-        let machine = |resource: &Option<Resource>| {
-            resource
-                .as_ref()
-                .and_then(Resource::virtual_machine)
-                .cloned()
-        };
         let pool = step.address.pool_name();
         match step.action {
             Action::Create => {
                 if step.kind == ResourceKind::PublicIpAddress {
                     demand.addresses(1);
                 }
-                if let Some(vm) = machine(&step.after)
-                    && demand.vcpus(&vm, weights, 1, pool)
-                {
-                    demand.add(MACHINES, 1, pool);
+                if let Some(after) = &step.after {
+                    demand.machines(after, weights, 1, pool);
                 }
             }
             // Another size is paid from the quota of its own family, and gives back the old one's.
             Action::Update | Action::RestartUpdate | Action::StopUpdate | Action::Replace => {
-                if let (Some(before), Some(after)) = (machine(&step.before), machine(&step.after))
-                    && before.size != after.size
-                    && demand.vcpus(&after, weights, 1, pool)
+                if let (Some(before), Some(after)) = (&step.before, &step.after)
+                    && before.machines() != after.machines()
+                    && demand.vcpus(after, weights, 1, pool)
                 {
-                    demand.vcpus(&before, weights, -1, pool);
+                    demand.vcpus(before, weights, -1, pool);
+                    let count = |of: &Resource| of.machines().map_or(0, |(_, count)| count);
+                    let more = i64::from(count(after)) - i64::from(count(before));
+                    demand.add(MACHINES, more, pool);
                 }
             }
             Action::NoOp | Action::Repair | Action::Start | Action::Delete => {}
@@ -179,26 +175,49 @@ fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
 }
 
 impl Demand {
-    /// Adds the vCPUs of a VM, or takes them back; answers whether its size is known.
+    /// Adds the machines that a resource is or has; nothing for what has none.
+    fn machines(
+        &mut self,
+        resource: &Resource,
+        weights: Weights<'_>,
+        sign: i64,
+        pool: Option<&str>,
+    ) {
+        let Some((_, count)) = resource.machines() else {
+            return;
+        };
+        if self.vcpus(resource, weights, sign, pool) || sign == 0 {
+            self.add(MACHINES, sign.saturating_mul(i64::from(count)), pool);
+            if resource.kind() == ResourceKind::VirtualMachineScaleSet {
+                self.add(SCALE_SETS, sign, pool);
+            }
+        }
+    }
+
+    /// Adds the vCPUs of machines, or takes them back; answers whether their size is known.
     fn vcpus(
         &mut self,
-        vm: &VirtualMachine,
+        resource: &Resource,
         weights: Weights<'_>,
         sign: i64,
         pool: Option<&str>,
     ) -> bool {
-        let Some(vcpus) = weights.vcpus(&vm.size) else {
+        let Some((name, count)) = resource.machines() else {
+            return false;
+        };
+        let Some(vcpus) = weights.vcpus(name) else {
             if sign > 0 {
-                self.unknown.push(vm.size.to_string());
+                self.unknown.push(name.to_string());
             }
             return false;
         };
-        let vcpus = sign.saturating_mul(i64::from(vcpus));
-        match vm.priority {
+        let each = sign.saturating_mul(i64::from(vcpus));
+        let vcpus = each.saturating_mul(i64::from(count));
+        match resource.priority().unwrap_or(&VmPriority::Regular) {
             VmPriority::Spot { .. } => self.add(SPOT_VCPUS, vcpus, pool),
             VmPriority::Regular => {
                 self.add(REGIONAL_VCPUS, vcpus, pool);
-                if let Some(family) = weights.family(&vm.size) {
+                if let Some(family) = weights.family(name) {
                     self.add(&family, vcpus, pool);
                 }
             }

@@ -7,6 +7,8 @@ use model::{
 };
 use serde_json::{Value, json};
 
+mod set;
+
 use crate::{
     failure,
     line::Line,
@@ -34,6 +36,8 @@ pub struct Status {
     pub lifetime: Option<Lifetime>,
     /// The stack's VMs.
     pub nodes: Vec<NodeRow>,
+    /// The stack's scale sets.
+    pub sets: Vec<SetRow>,
     /// Addresses of VMs that the spec wants and that do not exist.
     pub missing: Vec<String>,
     /// Resources of the stack that no spec wants.
@@ -69,6 +73,8 @@ pub struct NodeRow {
     pub drift: Option<Vec<String>>,
 }
 
+pub use self::set::SetRow;
+
 /// A resource that is only named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LooseRow {
@@ -89,6 +95,7 @@ pub fn text(status: &Status, style: Style) -> String {
         read_at: _,
         lifetime: _,
         nodes,
+        sets,
         missing,
         orphans,
         foreign,
@@ -106,6 +113,7 @@ pub fn text(status: &Status, style: Style) -> String {
             remarks(&mut paper, node);
         }
     }
+    set::show(&mut paper, sets, currency, style);
     if !missing.is_empty() {
         paper.heading("Missing: in the spec, and not there");
         paper.paragraph(2, Ink::Caution, &words::listed(missing, 20));
@@ -225,9 +233,15 @@ fn sum(status: &Status) -> Line {
         .iter()
         .filter(|node| node.state.power == Some(Power::Running))
         .count();
+    let instances = || status.sets.iter().flat_map(|set| &set.instances);
+    let all = status.nodes.len() + instances().count();
+    let running = running
+        + instances()
+            .filter(|one| one.state.power == Some(Power::Running))
+            .count();
     let mut text = format!(
         "{}, {} running",
-        words::counted(status.nodes.len(), "node", "nodes"),
+        words::counted(all, "node", "nodes"),
         words::count(running)
     );
     if !status.missing.is_empty() {
@@ -311,6 +325,7 @@ pub fn json(status: &Status) -> String {
         read_at,
         lifetime,
         nodes,
+        sets,
         missing,
         orphans,
         foreign,
@@ -328,6 +343,7 @@ pub fn json(status: &Status) -> String {
         "read_at": read_at,
         "lifetime": lifetime,
         "nodes": nodes.iter().map(node_document).collect::<Vec<_>>(),
+        "sets": sets.iter().map(set::document).collect::<Vec<_>>(),
         "missing": missing,
         "orphans": all(orphans),
         "foreign": all(foreign),

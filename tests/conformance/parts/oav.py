@@ -3,6 +3,7 @@
 
 import glob
 import os
+import re
 import shutil
 import subprocess
 
@@ -12,6 +13,8 @@ from exchanges import Exchange, Findings, check_specs, deviations, read
 OAV, OURS, ANSWERS = "oav 3.6.2", "tensorform", "the sandbox's answers"
 TREE, WORK = os.environ["CONFORMANCE_TREE"], os.environ["CONFORMANCE_WORK"]
 EXAMPLES = sorted(glob.glob(os.path.join(TREE, "examples", "*.yaml")))
+# What no example is about.
+OTHERS = sorted(glob.glob(os.path.join(TREE, "tests", "conformance", "jobs", "*.yaml")))
 suite = Suite()
 
 
@@ -27,7 +30,7 @@ def run(sandbox, spec, *arguments):
 
 def jobs(sandbox):
     """The main jobs: each example made, read, changed where it can be, and deleted."""
-    for example in EXAMPLES:
+    for example in EXAMPLES + OTHERS:
         folder = os.path.join(WORK, os.path.basename(example).removesuffix(".yaml"))
         os.makedirs(folder)
         spec = shutil.copy(example, os.path.join(folder, "tensorform.yaml"))
@@ -42,7 +45,20 @@ def jobs(sandbox):
         with open(spec, "w", encoding="utf-8") as file:
             file.write(text)
         run(sandbox, spec, "apply", "--yes")
+        if "cluster" in spec or "flexible" in spec:
+            resize(sandbox, spec)
         run(sandbox, spec, "destroy", "--yes")
+
+
+def resize(sandbox, spec):
+    """A scale set grows and shrinks."""
+    for change in (2, -3):
+        with open(spec, encoding="utf-8") as file:
+            text = file.read()
+        text = re.sub(r"(?<=count: )\d+", lambda found: str(int(found[0]) + change), text)
+        with open(spec, "w", encoding="utf-8") as file:
+            file.write(text)
+        run(sandbox, spec, "apply", "--yes")
 
 
 def by_provider(findings, found):
@@ -85,7 +101,7 @@ with suite.step(f"{check_specs()} schemas are Microsoft's, by their digests", OA
 record = os.path.join(WORK, "exchanges.jsonl")
 exchanges = []
 with suite.step("the examples: apply, plan, status, change, destroy", OURS):
-    equal(len(EXAMPLES), 6, "examples")
+    equal((len(EXAMPLES), len(OTHERS)), (7, 1), "examples and others")
     sandbox = Sandbox(record=record)
     try:
         jobs(sandbox)

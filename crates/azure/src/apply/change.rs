@@ -1,10 +1,11 @@
 //! Changing a resource that exists.
 
 use azure_core::Method;
-use model::resource::{ResourceKind, Tags};
+use model::resource::Tags;
 use serde_json::{Value, json};
 
 use super::{
+    create::is_written_once,
     failure::{self, Stopped},
     step::{Own, Performer, TRIES},
     write::WriteError,
@@ -71,10 +72,14 @@ impl Performer<'_> {
         Ok(())
     }
 
-    /// A write over what was just read. Only VMs can be told to refuse if it changed since.
+    /// A write over what was just read. Only VMs and scale sets can be told to refuse if it changed since.
     async fn write_over(&self, method: Method, body: Value, now: &Now) -> Result<(), WriteError> {
         let mut call = self.call(method).map_err(WriteError::Step)?.body(body);
-        if let (ResourceKind::VirtualMachine, Some(etag)) = (self.step.kind, &now.etag) {
+        if let Some(etag) = now
+            .etag
+            .as_ref()
+            .filter(|_| is_written_once(self.step.kind))
+        {
             call = call.header("if-match", etag);
         }
         self.write(&call).await.map(|_| ())

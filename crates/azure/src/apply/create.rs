@@ -25,8 +25,7 @@ impl Performer<'_> {
         }
         let body = self.new_body()?;
         // A repair writes over what is half made, so that it cannot demand that nothing is there.
-        let precondition =
-            self.step.kind == ResourceKind::VirtualMachine && self.step.action != Action::Repair;
+        let precondition = is_written_once(self.step.kind) && self.step.action != Action::Repair;
         if !precondition && self.is_made_already().await? {
             own.all();
             return Ok(());
@@ -44,6 +43,7 @@ impl Performer<'_> {
                 if !failure.left_behind {
                     failure.left_behind = matches!(self.look().await, Ok(Some(_)));
                 }
+                self.count_instances(&mut failure).await;
                 Err(failure)
             }
         }
@@ -96,7 +96,7 @@ impl Performer<'_> {
     }
 
     /// Waits for a resource of ours whose acceptance we did not see.
-    async fn settle_new(&self) -> Result<(), Stopped> {
+    pub(super) async fn settle_new(&self) -> Result<(), Stopped> {
         let read = self.call(Method::Get)?;
         let mut report = |state: &str| self.waiting(state);
         drive::settle(
@@ -158,10 +158,10 @@ impl Performer<'_> {
                 )
             })
         };
-        if let Properties::VirtualMachine(machine) = &mut resource.properties
-            && machine.ssh_keys == Known::AfterApply
+        if let Some(keys) = resource.ssh_keys_mut()
+            && *keys == Known::AfterApply
         {
-            machine.ssh_keys = Known::Value(BTreeSet::from([key()?]));
+            *keys = Known::Value(BTreeSet::from([key()?]));
         }
         if let Properties::SshPublicKey(public) = &mut resource.properties
             && public.public_key == Known::AfterApply
@@ -170,6 +170,15 @@ impl Performer<'_> {
         }
         Ok(resource)
     }
+}
+
+/// Whether Azure can be told to make a resource of a kind only where there is none, and to change
+/// it only if nobody else has.
+pub(super) fn is_written_once(kind: ResourceKind) -> bool {
+    matches!(
+        kind,
+        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+    )
 }
 
 /// Whose a resource in our way is, in words.

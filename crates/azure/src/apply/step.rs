@@ -7,7 +7,7 @@ use model::{
     ids::ArmId,
     live::Power,
     plan::{Ending, Event, Operation, Step},
-    resource::{Properties, Resource, ResourceKind, VmPriority},
+    resource::{Resource, ResourceKind, VmPriority},
 };
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -128,6 +128,9 @@ impl<'a> Performer<'a> {
                 Operation::AwaitGone => {
                     self.settle(Method::Delete, Settled::Well, &mut own).await?;
                 }
+                Operation::DeleteInstances { instances } => {
+                    self.delete_instances(instances, &mut own).await?;
+                }
                 Operation::Deallocate => self.act(MachineAction::Deallocate, &mut own).await?,
                 Operation::Start => self.act(MachineAction::Start, &mut own).await?,
                 Operation::Reapply => self.act(MachineAction::Reapply, &mut own).await?,
@@ -145,12 +148,8 @@ impl<'a> Performer<'a> {
     /// Whether the step is about spot capacity, where some errors mean something else.
     pub(super) fn is_spot(&self) -> bool {
         let resource = self.step.after.as_ref().or(self.step.before.as_ref());
-        match resource.map(|resource| &resource.properties) {
-            Some(Properties::VirtualMachine(machine)) => {
-                matches!(machine.priority, VmPriority::Spot { .. })
-            }
-            _ => false,
-        }
+        let priority = resource.and_then(Resource::priority);
+        matches!(priority, Some(VmPriority::Spot { .. }))
     }
 
     fn seconds(&self) -> f64 {

@@ -4,10 +4,11 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use azure_core::Method;
-use model::{plan::Event, resource::ResourceKind};
+use model::plan::Event;
 use serde_json::Value;
 
 use super::{
+    create::is_written_once,
     failure::{self, Stopped},
     step::Performer,
 };
@@ -110,7 +111,7 @@ impl Performer<'_> {
         }
         // Our own earlier attempt may be what is in the way of a write that must not happen twice:
         // the caller looks. Any other write may.
-        let once = self.step.kind == ResourceKind::VirtualMachine && method != Method::Delete;
+        let once = is_written_once(self.step.kind) && method != Method::Delete;
         if error.after_unanswered && once {
             return Duration::ZERO;
         }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::{Address, SUBNET_OF_NODES},
     ids::ArmId,
-    live::{Live, LiveResource, Owner, State, Unread},
+    live::{Instance, Live, LiveResource, Owner, State, Unread},
     resource::{ResourceKind, Tags, tags},
 };
 use serde_json::Value;
@@ -28,6 +28,7 @@ pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> 
     for item in &lists.whole_group {
         assembly.add_foreign(item);
     }
+    assembly.add_instances();
     let mut resources: Vec<LiveResource> = assembly.found.into_values().collect();
     resources.sort_by(|one, other| one.id.cmp(&other.id));
     let mut unread = lists.unread.clone();
@@ -37,6 +38,7 @@ pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> 
         read_at: scope.read_at,
         resources,
         unread,
+        instances: assembly.instances,
         facts: model::live::Facts::default(),
     }
 }
@@ -47,6 +49,9 @@ struct Assembly<'a> {
     disks: VmDisks,
     /// Which VM of ours an OS disk belongs to.
     os_disks: BTreeMap<ArmId, ArmId>,
+    /// Scale sets of ours.
+    sets: BTreeSet<ArmId>,
+    instances: BTreeMap<ArmId, Vec<Instance>>,
     found: BTreeMap<ArmId, LiveResource>,
     unread: Vec<Unread>,
 }
@@ -58,16 +63,22 @@ impl<'a> Assembly<'a> {
             lists,
             disks: VmDisks::default(),
             os_disks: BTreeMap::new(),
+            sets: BTreeSet::new(),
+            instances: BTreeMap::new(),
             found: BTreeMap::new(),
             unread: Vec::new(),
         };
         for disk in lists.by_kind.get(&ResourceKind::Disk).into_iter().flatten() {
             assembly.disks.add(disk);
         }
+        let sets = lists.by_kind.get(&ResourceKind::VirtualMachineScaleSet);
+        let ours = sets.into_iter().flatten();
+        let ours = ours.filter(|body| assembly.is_ours(&wire::tags_of(body)));
+        assembly.sets = ours.filter_map(id_of).collect();
         let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
         for body in machines.into_iter().flatten() {
-            let tags = wire::tags_of(body);
-            let Some(id) = id_of(body).filter(|_| assembly.is_ours(&tags)) else {
+            let is_ours = assembly.is_ours(&wire::tags_of(body)) || assembly.is_member(body);
+            let Some(id) = id_of(body).filter(|_| is_ours) else {
                 continue;
             };
             if let Some(disk) = wire::os_disk_of(&id, body) {
@@ -79,6 +90,11 @@ impl<'a> Assembly<'a> {
 
     fn is_ours(&self, tags: &Tags) -> bool {
         tags.get(tags::STACK) == Some(self.scope.stack.as_str())
+    }
+
+    /// Whether a VM is an instance of a set of ours, whatever its tags say.
+    fn is_member(&self, body: &Value) -> bool {
+        wire::set_of_vm(body).is_some_and(|set| self.sets.contains(&set))
     }
 
     fn add(&mut self, kind: ResourceKind, body: &Value, id: Option<ArmId>) {
@@ -115,7 +131,14 @@ impl<'a> Assembly<'a> {
         if live.owner != Owner::Foreign {
             match kind {
                 ResourceKind::VirtualNetwork => self.add_subnets(&live, body),
-                ResourceKind::VirtualMachine => self.add_parts(&live.id, body),
+                ResourceKind::VirtualMachine => {
+                    self.add_parts(&live.id, body);
+                    if let Some(set) = wire::set_of_vm(body) {
+                        let instance = wire::instance_of_vm(&live.id, body, live.state.clone());
+                        self.instances.entry(set).or_default().push(instance);
+                        self.add_children(&live.id, wire::parts_of_instance(body));
+                    }
+                }
                 ResourceKind::ResourceGroup
                 | ResourceKind::Subnet
                 | ResourceKind::NetworkSecurityGroup
@@ -123,7 +146,8 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::NatGateway
                 | ResourceKind::SshPublicKey
                 | ResourceKind::Disk
-                | ResourceKind::MarketplaceTerms => {}
+                | ResourceKind::MarketplaceTerms
+                | ResourceKind::VirtualMachineScaleSet => {}
             }
         }
         self.found.insert(id, live);
@@ -138,24 +162,29 @@ impl<'a> Assembly<'a> {
         {
             return child_of(machine.clone());
         }
+        let set = wire::set_of_vm(body).filter(|set| self.sets.contains(set));
+        if let Some(set) = set {
+            return child_of(set);
+        }
+        let holder = body.get("managedBy").and_then(Value::as_str);
+        let holder: Option<ArmId> = holder.and_then(|holder| holder.parse().ok());
+        let held_by_set = holder.as_ref().and_then(ArmId::parent);
+        if let Some(set) = held_by_set.filter(|set| self.sets.contains(set)) {
+            return child_of(set);
+        }
         if !self.is_ours(tags) {
             return Owner::Foreign;
         }
-        let scale_set = body
-            .pointer("/properties/virtualMachineScaleSet/id")
-            .and_then(Value::as_str)
-            .and_then(|id| id.parse().ok());
-        if let Some(scale_set) = scale_set {
-            return child_of(scale_set);
-        }
         match address_in(tags) {
-            Some(address) if kind == ResourceKind::Disk && address.leaf() == "vm" => {
-                let holder = body.get("managedBy").and_then(Value::as_str);
-                match holder.and_then(|holder| holder.parse().ok()) {
-                    Some(holder) => child_of(holder),
-                    None => Owner::Stack(address.join("os_disk")),
-                }
-            }
+            Some(address) if kind == ResourceKind::Disk && address.leaf() == "vm" => match holder {
+                Some(holder) => child_of(holder),
+                None => Owner::Stack(address.join("os_disk")),
+            },
+            // Its set is gone, or has let it go: a leftover of ours, each with a name of its own.
+            Some(address) if is_copy_of_set(kind, &address) => match holder {
+                Some(holder) => child_of(holder),
+                None => Owner::Stack(address.join("leftover").join(&id.name().replace('.', "_"))),
+            },
             Some(address) => Owner::Stack(address),
             None => {
                 self.unread.push(Unread {
@@ -242,6 +271,36 @@ impl<'a> Assembly<'a> {
         }
     }
 
+    /// Instances of Uniform sets, with the disks that they brought along.
+    fn add_instances(&mut self) {
+        let lists = self.lists;
+        for (set, bodies) in &lists.instances {
+            let instances = bodies.iter().filter_map(wire::instance_of_set);
+            self.instances.insert(set.clone(), instances.collect());
+            let parts = bodies.iter().flat_map(wire::parts_of_instance);
+            self.add_children(set, parts);
+        }
+    }
+
+    /// Disks that go with what they belong to.
+    fn add_children(&mut self, of: &ArmId, disks: impl IntoIterator<Item = ArmId>) {
+        for id in disks {
+            self.found
+                .entry(id.clone())
+                .or_insert_with(|| LiveResource {
+                    arm_type: ResourceKind::Disk.arm_type().to_owned(),
+                    owner: Owner::Child {
+                        of: of.clone(),
+                        address: None,
+                    },
+                    tags: Tags::default(),
+                    resource: None,
+                    state: State::default(),
+                    id,
+                });
+        }
+    }
+
     /// Something in the group that no list of ours has.
     fn add_foreign(&mut self, item: &Value) {
         let Some(id) = id_of(item) else {
@@ -263,6 +322,12 @@ impl<'a> Assembly<'a> {
 
 fn id_of(body: &Value) -> Option<ArmId> {
     body.get("id")?.as_str()?.parse().ok()
+}
+
+/// Whether a VM or a disk has the tags of a scale set, which its instances copy.
+fn is_copy_of_set(kind: ResourceKind, address: &Address) -> bool {
+    let copies = [ResourceKind::VirtualMachine, ResourceKind::Disk];
+    copies.contains(&kind) && address.leaf() == "scale_set"
 }
 
 fn address_in(tags: &Tags) -> Option<Address> {

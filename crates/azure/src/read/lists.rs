@@ -11,7 +11,7 @@ use model::{
 };
 use serde_json::Value;
 
-use super::{ReadScope, explain};
+use super::{ReadScope, explain, instances};
 use crate::{
     client::Client,
     error::{ReadError, RequestError},
@@ -20,12 +20,13 @@ use crate::{
 
 /// Kinds that stand in a group and are always listed there. VMs have lists of their own, subnets
 /// come with their network, disks are listed when there is a reason to.
-const ALWAYS: [ResourceKind; 5] = [
+const ALWAYS: [ResourceKind; 6] = [
     ResourceKind::VirtualNetwork,
     ResourceKind::NetworkSecurityGroup,
     ResourceKind::PublicIpAddress,
     ResourceKind::NatGateway,
     ResourceKind::SshPublicKey,
+    ResourceKind::VirtualMachineScaleSet,
 ];
 
 /// Everything that was listed.
@@ -37,6 +38,8 @@ pub(super) struct Lists {
     pub(super) by_kind: BTreeMap<ResourceKind, Vec<Value>>,
     /// Instance views of VMs by their id.
     pub(super) views: BTreeMap<ArmId, Value>,
+    /// Instances of Uniform sets of the stack by the id of their set.
+    pub(super) instances: BTreeMap<ArmId, Vec<Value>>,
     /// Everything in the spec's group, where that was asked for.
     pub(super) whole_group: Vec<Value>,
     /// What could not be read although the run may go on.
@@ -73,6 +76,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
         .by_kind
         .insert(ResourceKind::VirtualMachine, machines.bodies);
     reader.elsewhere(&tagged, &mut lists).await?;
+    reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
     if scope.whole_group {
         lists.whole_group = reader.whole_group().await?;
@@ -167,13 +171,13 @@ impl Reader<'_> {
             Ok::<_, ReadError>(rest)
         };
         let mut machines = Machines::default();
-        if bodies.iter().any(|body| self.is_ours(body)) {
+        if bodies.iter().any(|body| self.has_power(body)) {
             let (rest, views) = join(rest, self.views()).await;
             bodies.extend(rest?);
             (machines.views, machines.unread) = views?;
         } else {
             bodies.extend(rest.await?);
-            if bodies.iter().any(|body| self.is_ours(body)) {
+            if bodies.iter().any(|body| self.has_power(body)) {
                 (machines.views, machines.unread) = self.views().await?;
             }
         }
@@ -183,6 +187,34 @@ impl Reader<'_> {
 
     fn is_ours(&self, body: &Value) -> bool {
         wire::tags_of(body).get(tags::STACK) == Some(self.scope.stack.as_str())
+    }
+
+    /// Whether the power state of a VM may matter: it is ours, or may belong to a set of ours.
+    fn has_power(&self, body: &Value) -> bool {
+        self.is_ours(body) || wire::set_of_vm(body).is_some()
+    }
+
+    /// The instances of the stack's Uniform sets, a list a set. Those of Flexible ones are VMs.
+    async fn instances(&self, lists: &mut Lists) -> Result<(), ReadError> {
+        let sets = lists.by_kind.get(&ResourceKind::VirtualMachineScaleSet);
+        let uniform = sets.into_iter().flatten().filter(|body| {
+            let mode = body.pointer("/properties/orchestrationMode");
+            let mode = mode.and_then(Value::as_str).unwrap_or_default();
+            self.is_ours(body) && !mode.eq_ignore_ascii_case("Flexible")
+        });
+        let ids: Vec<ArmId> = uniform
+            .filter_map(|body| body.get("id")?.as_str()?.parse().ok())
+            .collect();
+        let found = join_all(ids.iter().map(|id| async move {
+            let bodies = instances::bodies(self.client, id).await;
+            self.said(&format!("the instances of `{}`", id.name()), bodies)
+                .await
+        }))
+        .await;
+        for (id, bodies) in ids.into_iter().zip(found) {
+            lists.instances.insert(id, bodies?);
+        }
+        Ok(())
     }
 
     /// The instance views of the subscription's VMs. Without permission the power states are

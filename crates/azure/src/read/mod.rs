@@ -4,6 +4,7 @@
 //! lags, and leaves out tags; the lists of each type in those groups say what there is.
 
 mod assemble;
+pub(crate) mod instances;
 mod lists;
 pub(crate) mod one;
 

@@ -203,7 +203,7 @@ async fn nothing_there_is_found_without_asking_much() {
     let (client, _) = server.client().await;
     let live = read(&client, &scope()).await.expect("a world");
     assert!(live.resources.is_empty());
-    assert_eq!(client.requests().total, 8);
+    assert_eq!(client.requests().total, 9);
 }
 
 #[tokio::test]
@@ -342,8 +342,8 @@ async fn a_thousand_machines_cost_pages() {
     world.collections.insert("tagged".to_owned(), tagged);
     let (live, server) = world.read(&scope()).await;
     // Twenty pages of machines and twenty of their states; two of what is tagged, since OS disks
-    // carry copies of tags; the group, and one list of each of five kinds.
-    assert_eq!(server.seen().len(), 48);
+    // carry copies of tags; the group, and one list of each of six kinds.
+    assert_eq!(server.seen().len(), 49);
     let running = live
         .resources
         .iter()

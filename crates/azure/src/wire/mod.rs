@@ -12,6 +12,7 @@ mod marketplace_terms;
 mod nat_gateway;
 mod network_security_group;
 mod public_ip_address;
+mod scale_set;
 mod ssh_public_key;
 mod subnet;
 mod virtual_machine;
@@ -28,6 +29,7 @@ use model::{
 };
 use serde_json::{Value, json};
 
+pub(crate) use self::scale_set::{instance_of_set, instance_of_vm, parts_of_instance, set_of_vm};
 pub(crate) use self::virtual_machine::{VmDisks, os_disk_id, os_disk_of};
 
 /// Why a body says nothing that a resource of ours can be.
@@ -77,6 +79,7 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::SshPublicKey(key) => ssh_public_key::encode(key)?,
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
+        Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
     if resource.kind().takes_tags() {
@@ -111,6 +114,9 @@ pub(crate) fn decode_with(
         ResourceKind::Disk => Properties::Disk(disk::decode(body)?),
         ResourceKind::VirtualMachine => {
             Properties::VirtualMachine(Box::new(virtual_machine::decode(body, disks)?))
+        }
+        ResourceKind::VirtualMachineScaleSet => {
+            Properties::VirtualMachineScaleSet(Box::new(scale_set::decode(body)?))
         }
         ResourceKind::MarketplaceTerms => {
             Properties::MarketplaceTerms(marketplace_terms::decode(body)?)

@@ -9,7 +9,7 @@ use model::{
 };
 use serde_json::{Value, json};
 
-use super::{EncodeError, encode, fields, request::as_request, set_tags, tags_of};
+use super::{EncodeError, encode, fields, request::as_request, scale_set, set_tags, tags_of};
 
 /// One write that is part of a change.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,7 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
             over_live(after, &all, live)?
         }
         Properties::VirtualMachine(_) => machine_over_live(after, live)?,
+        Properties::VirtualMachineScaleSet(set) => scale_set::over_live(set, live)?,
         Properties::ResourceGroup(_)
         | Properties::SshPublicKey(_)
         | Properties::MarketplaceTerms(_)
@@ -63,6 +64,9 @@ pub(crate) fn changes(
     attributes: &[String],
     live: &Value,
 ) -> Result<Vec<Change>, EncodeError> {
+    if let Properties::VirtualMachineScaleSet(set) = &after.properties {
+        return scale_set::changes(set, attributes);
+    }
     match after.kind() {
         ResourceKind::VirtualMachine => machine_changes(after, attributes, live),
         ResourceKind::Disk => {
@@ -77,9 +81,9 @@ pub(crate) fn changes(
             }
             _ => Err(unchangeable(attributes)),
         },
-        ResourceKind::ResourceGroup | ResourceKind::MarketplaceTerms => {
-            Err(unchangeable(attributes))
-        }
+        ResourceKind::ResourceGroup
+        | ResourceKind::MarketplaceTerms
+        | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
         | ResourceKind::NetworkSecurityGroup

@@ -68,6 +68,7 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine
+        | ResourceKind::VirtualMachineScaleSet
         | ResourceKind::MarketplaceTerms => (&["properties"], SUBNET),
     };
     Shape { top, properties }

@@ -102,12 +102,14 @@ codes! {
     SpotTooDear = "SPOT001", Error;
     /// Spot capacity whose price is not known and has a limit.
     SpotPriceUnknown = "SPOT002", Warning;
-    /// A pool that is to be a scale set.
-    ScaleSetNeeded = "POOL001", Error;
+    /// A pool that cannot be the scale set that it is to be.
+    ScaleSetRefused = "POOL001", Error;
     /// Disks that need a zone where the size has none.
     ZoneNeeded = "POOL002", Error;
     /// Disks that the size does not take.
     DisksDoNotFit = "POOL003", Error;
+    /// A live pool that would have to become a scale set, or stop being one.
+    GroupingFixed = "POOL004", Error;
     /// An image that does not run on the size.
     ImageDoesNotFit = "IMAGE001", Error;
     /// An image or version that the region does not have.
@@ -160,6 +162,12 @@ codes! {
     BeingWritten = "STATE003", Warning;
     /// A VM that is off and still billed.
     StoppedButBilled = "STATE004", Warning;
+    /// Instances of a scale set that are not as its newest profile says.
+    InstancesBehind = "STATE005", Note;
+    /// Instances that go when a scale set gets smaller.
+    InstancesGo = "STATE006", Note;
+    /// Instances without hardware, which stay as they are.
+    InstancesAway = "STATE007", Note;
     /// A change that would deallocate or replace a node without permission.
     StopNotAllowed = "CHANGE001", Error;
     /// A change that would lose data or break what depends on it.

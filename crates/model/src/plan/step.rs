@@ -169,6 +169,11 @@ pub enum Operation {
     Settle,
     /// Waits until the resource, which is being deleted, is gone.
     AwaitGone,
+    /// Deletes these instances of a scale set, and with them its capacity.
+    DeleteInstances {
+        /// Their ids inside the set.
+        instances: Vec<String>,
+    },
     /// Gives back the hardware of a VM.
     Deallocate,
     /// Starts a VM.

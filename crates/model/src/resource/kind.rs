@@ -48,6 +48,8 @@ kinds! {
     Disk = "Microsoft.Compute/disks", tags: true;
     /// A virtual machine with the NIC and the OS disk it brings along.
     VirtualMachine = "Microsoft.Compute/virtualMachines", tags: true;
+    /// A virtual machine scale set, with the profile that its instances are made from.
+    VirtualMachineScaleSet = "Microsoft.Compute/virtualMachineScaleSets", tags: true;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.
     MarketplaceTerms = "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements", tags: false;
 }

@@ -7,14 +7,20 @@ pub mod kind;
 
 pub mod properties;
 
+pub mod scale_set;
+
 pub mod tags;
 
 pub mod attributes;
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
-pub use self::{kind::ResourceKind, properties::*, tags::Tags};
+use crate::units::SizeName;
+
+pub use self::{kind::ResourceKind, properties::*, scale_set::*, tags::Tags};
 
 /// A value, or the knowledge that only apply can give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +94,67 @@ impl Resource {
             return None;
         };
         Some(vm)
+    }
+
+    /// The scale set that this is.
+    pub fn scale_set(&self) -> Option<&ScaleSet> {
+        let Properties::VirtualMachineScaleSet(set) = &self.properties else {
+            return None;
+        };
+        Some(set)
+    }
+
+    /// The scale set that this is, to change it.
+    pub fn scale_set_mut(&mut self) -> Option<&mut ScaleSet> {
+        let Properties::VirtualMachineScaleSet(set) = &mut self.properties else {
+            return None;
+        };
+        Some(set)
+    }
+
+    /// The size of its machines and how many of them it has, for what has machines.
+    pub fn machines(&self) -> Option<(&SizeName, u32)> {
+        match &self.properties {
+            Properties::VirtualMachine(vm) => Some((&vm.size, 1)),
+            Properties::VirtualMachineScaleSet(set) => Some((&set.size, set.capacity)),
+            _ => None,
+        }
+    }
+
+    /// How the capacity of its machines is bought, for what has machines.
+    pub fn priority(&self) -> Option<&VmPriority> {
+        match &self.properties {
+            Properties::VirtualMachine(vm) => Some(&vm.priority),
+            Properties::VirtualMachineScaleSet(set) => Some(&set.priority),
+            _ => None,
+        }
+    }
+
+    /// The operating system of its machines, for what has machines.
+    pub fn system(&self) -> Option<System> {
+        match &self.properties {
+            Properties::VirtualMachine(vm) => Some(vm.os),
+            Properties::VirtualMachineScaleSet(set) => Some(set.os),
+            _ => None,
+        }
+    }
+
+    /// The public keys of its machines, for what has machines.
+    pub fn ssh_keys_mut(&mut self) -> Option<&mut Known<BTreeSet<String>>> {
+        match &mut self.properties {
+            Properties::VirtualMachine(vm) => Some(&mut vm.ssh_keys),
+            Properties::VirtualMachineScaleSet(set) => Some(&mut set.ssh_keys),
+            _ => None,
+        }
+    }
+
+    /// The public keys of its machines, for what has machines.
+    pub fn ssh_keys(&self) -> Option<&Known<BTreeSet<String>>> {
+        match &self.properties {
+            Properties::VirtualMachine(vm) => Some(&vm.ssh_keys),
+            Properties::VirtualMachineScaleSet(set) => Some(&set.ssh_keys),
+            _ => None,
+        }
     }
 
     /// The public key that this is.

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Known, ResourceKind};
+use super::{Known, ResourceKind, ScaleSet};
 use crate::{
     ids::ArmId,
     spec::{DiskType, Eviction},
@@ -57,6 +57,7 @@ properties! {
     SshPublicKey(SshPublicKey),
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
+    VirtualMachineScaleSet(Box<ScaleSet>),
     MarketplaceTerms(MarketplaceTerms),
 }
 

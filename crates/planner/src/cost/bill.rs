@@ -15,6 +15,7 @@ use model::{
 use super::{
     disk,
     quote::{self, Meter, Prices, Quote, Unit},
+    scale_set,
     service::Service,
 };
 
@@ -27,6 +28,8 @@ pub struct Item<'a> {
     pub resource: &'a Resource,
     /// Whether it has hardware: a deallocated VM pays only for its disks.
     pub has_hardware: bool,
+    /// Instances of a scale set that have none.
+    pub without_hardware: u32,
 }
 
 /// A thing of one kind.
@@ -95,21 +98,22 @@ pub(super) fn count<'a>(items: impl IntoIterator<Item = Item<'a>>, state: State)
     for item in items {
         let pool = item.address.pool_name();
         let address = pool.map_or_else(|| item.address.to_string(), |pool| format!("pool.{pool}"));
-        for (region, thing) in things(item, state) {
+        for (region, thing, more) in things(item, state) {
             let count = bills
                 .entry((address.clone(), region.clone(), thing))
                 .or_default();
-            *count = count.saturating_add(1);
+            *count = count.saturating_add(more);
         }
     }
     bills
 }
 
-fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing)> {
+/// What an item is billed as, each with its number.
+fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
     match &item.resource.properties {
         Properties::VirtualMachine(vm) => {
-            let things = of_machine(vm, quote::system(vm), item.has_hardware, state);
-            things.map(|thing| (&vm.location, thing)).collect()
+            let things = of_machine(vm, quote::system(vm.os), item.has_hardware, state);
+            things.map(|thing| (&vm.location, thing, 1)).collect()
         }
         Properties::Disk(data) => vec![(
             &data.location,
@@ -117,12 +121,25 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing)> {
                 kind: data.disk_type,
                 size_gb: data.size_gb,
             },
+            1,
         )],
+        Properties::VirtualMachineScaleSet(set) => {
+            let system = quote::system(set.os);
+            let things = scale_set::things(set, system, item, state);
+            things
+                .into_iter()
+                .map(|(thing, count)| (&set.location, thing, count))
+                .collect()
+        }
         Properties::NatGateway(gateway) => {
-            vec![(&gateway.location, Thing::Service(Service::NatGateway))]
+            vec![(&gateway.location, Thing::Service(Service::NatGateway), 1)]
         }
         Properties::PublicIpAddress(address) => {
-            vec![(&address.location, Thing::Service(Service::PublicIpAddress))]
+            vec![(
+                &address.location,
+                Thing::Service(Service::PublicIpAddress),
+                1,
+            )]
         }
         // These cost nothing by themselves.
         Properties::MarketplaceTerms(_)

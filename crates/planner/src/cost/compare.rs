@@ -2,6 +2,7 @@
 
 use model::{
     cost::{Amount, CostChange},
+    ids::ArmId,
     live::{Live, Power},
     plan::{Cost, CostLine, Total},
     units::{Micros, Region},
@@ -54,8 +55,16 @@ pub(crate) fn live_items(live: &Live) -> impl Iterator<Item = Item<'_>> + Clone 
             address: resource.address()?,
             resource: resource.resource.as_ref()?,
             has_hardware: resource.state.power != Some(Power::Deallocated),
+            without_hardware: without_hardware(live, &resource.id),
         })
     })
+}
+
+/// How many instances of a scale set have no hardware.
+pub fn without_hardware(live: &Live, set: &ArmId) -> u32 {
+    let instances = live.instances.get(set).into_iter().flatten();
+    let away = instances.filter(|one| one.is_away() || one.never_made());
+    u32::try_from(away.count()).unwrap_or(u32::MAX)
 }
 
 /// What some items cost with every spot machine paid for on demand; `None` where none is spot.

@@ -9,6 +9,8 @@ mod bill;
 
 mod disk;
 
+mod scale_set;
+
 mod service;
 
 mod gate;
@@ -27,7 +29,7 @@ mod elsewhere;
 
 pub use self::{
     bill::Item,
-    compare::{compare, of_live, of_service, of_stack},
+    compare::{compare, of_live, of_service, of_stack, without_hardware},
     elsewhere::{regions, sizes},
     gate::{Limits, check_limits},
     quote::Prices,

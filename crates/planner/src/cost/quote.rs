@@ -4,7 +4,7 @@ use model::{
     catalog::{Catalog, CommitmentPlan, ImageOs, ItemPrice, PriceUnit, Size, VmPrice},
     cost::PurchaseOption,
     price_book::{Change, PriceBook, Priced},
-    resource::{System, VirtualMachine},
+    resource::System,
     units::{HOURS_PER_MONTH, Micros, Region, SizeName},
 };
 use rust_decimal::Decimal;
@@ -322,8 +322,8 @@ fn by_agreement(
 }
 
 /// The system that a VM is billed for.
-pub(crate) fn system(vm: &VirtualMachine) -> ImageOs {
-    match vm.os {
+pub(crate) fn system(system: System) -> ImageOs {
+    match system {
         System::Linux => ImageOs::Linux,
         System::Windows => ImageOs::Windows,
     }

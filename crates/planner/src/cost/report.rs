@@ -90,6 +90,7 @@ pub(super) fn items(steps: &[Step]) -> impl Iterator<Item = Item<'_>> {
             address: &step.address,
             resource: step.after.as_ref()?,
             has_hardware: true,
+            without_hardware: 0,
         })
     })
 }
@@ -165,8 +166,8 @@ pub(super) fn ways(
 }
 
 fn system(plan: &Plan, name: &str) -> ImageOs {
-    let mut machines = pool_items(plan, name).filter_map(|item| item.resource.virtual_machine());
-    machines.next().map_or(ImageOs::Linux, quote::system)
+    let mut systems = pool_items(plan, name).filter_map(|item| item.resource.system());
+    systems.next().map_or(ImageOs::Linux, quote::system)
 }
 
 fn share(catalog: &Catalog, size: &SizeName) -> Option<GpuShare> {

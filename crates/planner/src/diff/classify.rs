@@ -63,6 +63,7 @@ fn table(kind: ResourceKind) -> &'static [Row] {
             ("size_gb", Class::Refuse),
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
+        ResourceKind::VirtualMachineScaleSet => SCALE_SET,
         // Terms are accepted or not: there is nothing to change.
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }
@@ -94,6 +95,39 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("network.accelerated", Class::Ignore),
     ("network.name", Class::Ignore),
     ("network.delete_with_vm", Class::Report),
+    ("security.*", Class::Replace),
+];
+
+/// With upgrades by hand, a changed profile is for new instances; what must be the same on all
+/// of them makes the set anew.
+const SCALE_SET: &[Row] = &[
+    ("location", Class::Replace),
+    ("zones", Class::Replace),
+    ("size", Class::Replace),
+    ("capacity", Class::Update),
+    ("orchestration", Class::Replace),
+    // It can be left once and never be taken up again.
+    ("single_placement_group", Class::Replace),
+    ("overprovision", Class::Update),
+    ("upgrade_policy", Class::Update),
+    ("fault_domains", Class::Replace),
+    ("image.version", Class::Update),
+    // Azure refuses to change what kind of image a set has.
+    ("image.*", Class::Replace),
+    ("plan.*", Class::Replace),
+    ("os", Class::Replace),
+    ("priority.kind", Class::Replace),
+    ("priority.eviction", Class::Replace),
+    ("priority.max_price", Class::Update),
+    ("computer_name_prefix", Class::Replace),
+    ("admin_user", Class::Replace),
+    // Instances keep the keys of the day they were made.
+    ("ssh_keys", Class::Report),
+    ("os_disk.*", Class::Refuse),
+    ("data_disks.*", Class::Refuse),
+    ("network.subnet", Class::Refuse),
+    ("network.accelerated", Class::Refuse),
+    ("network.name", Class::Ignore),
     ("security.*", Class::Replace),
 ];
 

@@ -3,9 +3,9 @@
 use model::{
     catalog::{Catalog, Size, TemporaryDisk},
     diag::{At, Code, Diagnostic},
-    live::{LiveResource, Power, Provisioning},
+    live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
-    resource::{Resource, ResourceKind, Tags, tags},
+    resource::{Resource, ResourceKind, ScaleSet, Tags, tags},
 };
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ use super::{
     classify::Class,
     compare::{self, Difference},
     decide::{build, is_protected, reason},
+    instances::Members,
+    replace::is_replaceable,
     stronger,
 };
 use crate::shape::Desired;
@@ -25,6 +27,8 @@ const RESIZE_FEATURE: &str = "VMTempDiskResizePreview";
 pub(super) struct Existing<'a> {
     pub(super) desired: &'a Desired,
     pub(super) live: &'a LiveResource,
+    /// Its instances, where it is a scale set.
+    pub(super) instances: &'a [Instance],
     pub(super) permissions: &'a Permissions,
     pub(super) catalog: &'a Catalog,
 }
@@ -59,7 +63,9 @@ impl Existing<'_> {
             );
         }
         self.report(state, changes);
-        let operations = self.operations(state, action, &differences);
+        let going = self.members().map(Members::going).unwrap_or_default();
+        self.report_members(&going, changes);
+        let operations = self.operations(state, action, &differences, going);
         let action = match state {
             State::Fine => action,
             State::FailedWithoutHardware | State::FailedRunning => Action::Repair,
@@ -199,8 +205,8 @@ impl Existing<'_> {
     }
 
     fn is_to_be_replaced(&self) -> bool {
-        let replaceable = self.desired.resource.kind() == ResourceKind::VirtualMachine;
-        replaceable && self.permissions.replace.contains(&self.desired.address)
+        is_replaceable(self.desired.resource.kind())
+            && self.permissions.replace.contains(&self.desired.address)
     }
 
     fn check_permission(
@@ -270,6 +276,13 @@ impl Existing<'_> {
             state.provisioning,
             Provisioning::Failed | Provisioning::Canceled
         );
+        if let Some(members) = self.members() {
+            return match members.never_made() {
+                0 if failed => State::FailedRunning,
+                0 => State::Fine,
+                _ => State::FailedWithoutHardware,
+            };
+        }
         if self.desired.resource.kind() != ResourceKind::VirtualMachine {
             return if failed {
                 State::FailedWithoutHardware
@@ -291,16 +304,57 @@ impl Existing<'_> {
         }
     }
 
+    /// The scale set with its instances, where it is one.
+    fn members(&self) -> Option<Members<'_>> {
+        let set: &ScaleSet = self.desired.resource.scale_set()?;
+        Some(Members {
+            address: &self.desired.address,
+            live: self.live,
+            instances: self.instances,
+            wanted: set.capacity,
+        })
+    }
+
+    /// Says what is to be known of instances; those of what is protected do not go.
+    fn report_members(&self, going: &[String], changes: &mut Changes) {
+        let Some(members) = self.members() else {
+            return;
+        };
+        members.report(going, changes);
+        let protected = self.desired.allowed.protected || is_protected(self.live);
+        if protected && going.len() > members.never_made() {
+            let message = "it would lose instances, and it is protected";
+            let at = At::Resource(self.desired.address.clone());
+            let finding = Diagnostic::new(Code::Protected, at, message);
+            changes
+                .diagnostics
+                .push(finding.with_help("set `protect: false` and apply that first"));
+        }
+    }
+
     fn report(&self, state: State, changes: &mut Changes) {
         let at = At::Resource(self.desired.address.clone());
-        let said = self
-            .live
-            .state
-            .message
-            .as_deref()
-            .unwrap_or("Azure gives no reason");
+        let said = self.live.state.message.as_deref();
+        let said = said.or_else(|| self.members()?.reason());
+        let said = said.unwrap_or("Azure gives no reason");
         let name = self.live.id.name();
+        let never_made = self.members().map_or(0, Members::never_made);
         let finding = match state {
+            State::FailedWithoutHardware if never_made > 0 => Diagnostic::new(
+                Code::NeverMade,
+                at,
+                format!(
+                    "{never_made} of {} instances of `{name}` never got hardware: {said}",
+                    self.instances.len()
+                ),
+            )
+            .with_help("apply makes them again"),
+            State::FailedRunning if self.members().is_some() => Diagnostic::new(
+                Code::FailedButRuns,
+                at,
+                format!("the last operation on `{name}` failed: {said}"),
+            )
+            .with_help("its instances are never deleted for that; apply writes it again"),
             State::FailedRunning => Diagnostic::new(
                 Code::FailedButRuns,
                 at,
@@ -329,7 +383,11 @@ impl Existing<'_> {
         state: State,
         action: Action,
         differences: &[(Difference, Action)],
+        going: Vec<String>,
     ) -> Vec<Operation> {
+        if let Some(members) = self.members() {
+            return self.of_members(members, differences, going);
+        }
         let mut operations = Vec::new();
         match state {
             // One write of everything covers the differences too.
@@ -355,6 +413,39 @@ impl Existing<'_> {
             || (stops && self.live.state.power == Some(Power::Running))
         {
             operations.push(Operation::Start);
+        }
+        operations
+    }
+
+    /// What is done to a scale set: one write, and before it the deletion of those that go.
+    fn of_members(
+        &self,
+        members: Members<'_>,
+        differences: &[(Difference, Action)],
+        going: Vec<String>,
+    ) -> Vec<Operation> {
+        let mut operations = Vec::new();
+        let suffice = members.suffice_without(&going);
+        let mut attributes: Vec<String> = differences
+            .iter()
+            .map(|(difference, _)| difference.path.clone())
+            .filter(|path| !path.starts_with("tags.") && path != "capacity")
+            .collect();
+        if !suffice {
+            attributes.push("capacity".to_owned());
+        }
+        let is_sound = self.live.state.provisioning == Provisioning::Succeeded;
+        if is_sound {
+            operations.extend(self.merge_tags(differences));
+        }
+        if !going.is_empty() {
+            operations.push(Operation::DeleteInstances { instances: going });
+        }
+        if !is_sound {
+            // One write of everything covers the differences too.
+            operations.push(Operation::Put);
+        } else if !attributes.is_empty() {
+            operations.push(Operation::Patch { attributes });
         }
         operations
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::{
     address::Address,
     ids::ArmId,
-    live::{Live, LiveResource},
+    live::{Instance, Live, LiveResource},
     resource::{Properties, ResourceKind},
 };
 
@@ -17,6 +17,7 @@ pub struct Index<'a> {
     by_id: BTreeMap<&'a ArmId, &'a LiveResource>,
     by_address: BTreeMap<&'a Address, &'a LiveResource>,
     shared_by_machines: Vec<&'a ArmId>,
+    instances: &'a BTreeMap<ArmId, Vec<Instance>>,
 }
 
 impl<'a> Index<'a> {
@@ -42,7 +43,13 @@ impl<'a> Index<'a> {
             by_id,
             by_address,
             shared_by_machines,
+            instances: &live.instances,
         }
+    }
+
+    /// The instances of a scale set, as far as they were read.
+    pub(super) fn instances(&self, id: &ArmId) -> &'a [Instance] {
+        self.instances.get(id).map_or(&[], Vec::as_slice)
     }
 
     /// The live resource with this id.
@@ -86,6 +93,10 @@ impl<'a> Index<'a> {
         {
             Some(Properties::VirtualMachine(vm)) => {
                 ids.extend(vm.data_disks.values().map(|disk| disk.disk.clone()));
+                ids.extend(self.shared_by_machines.iter().copied().cloned());
+            }
+            Some(Properties::VirtualMachineScaleSet(set)) => {
+                ids.push(set.network.subnet.clone());
                 ids.extend(self.shared_by_machines.iter().copied().cloned());
             }
             Some(Properties::Subnet(subnet)) => {

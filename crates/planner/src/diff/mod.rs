@@ -10,6 +10,8 @@ mod decide;
 
 mod existing;
 
+mod instances;
+
 mod leftover;
 
 mod replace;

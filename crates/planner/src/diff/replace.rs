@@ -16,6 +16,14 @@ use crate::shape::Desired;
 /// Addresses that a help line lists.
 const LISTED: usize = 4;
 
+/// Whether resources of a kind are made anew by wish: what has machines.
+pub(super) fn is_replaceable(kind: ResourceKind) -> bool {
+    matches!(
+        kind,
+        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+    )
+}
+
 /// Checks every address that `--replace` names.
 pub(super) fn check(
     desired: &[Desired],
@@ -25,7 +33,7 @@ pub(super) fn check(
 ) {
     let vms = desired
         .iter()
-        .filter(|desired| desired.resource.kind() == ResourceKind::VirtualMachine);
+        .filter(|desired| is_replaceable(desired.resource.kind()));
     let vms: BTreeSet<&Address> = vms.map(|desired| &desired.address).collect();
     let named: BTreeSet<&Address> = permissions.replace.iter().collect();
     for address in named {

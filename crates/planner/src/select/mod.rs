@@ -28,6 +28,8 @@ mod impossible;
 
 mod spot_price;
 
+pub(crate) mod grouping;
+
 mod deadline;
 
 mod security;
@@ -49,8 +51,8 @@ use model::{
 };
 use rust_decimal::Decimal;
 
-pub use self::pool::select;
 pub(crate) use self::{demand::Demand, weight::Weights};
+pub use self::{grouping::Placement, pool::select};
 
 /// What was chosen for a pool, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +65,8 @@ pub struct Selection {
     pub priority: Priority,
     /// Other ways to make the pool, tried in order where there is no capacity.
     pub others: Vec<alternates::Other>,
+    /// Single VMs or one scale set.
+    pub placement: Placement,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,
     /// Zones of the nodes, in the order in which nodes take them; empty for none.
@@ -151,6 +155,8 @@ pub struct Context<'a> {
     pub budget: Option<&'a Budget>,
     /// Whether live choices are made anew.
     pub reselect: bool,
+    /// What is live of the pool: single VMs or a set; `None` for nothing.
+    pub grouped: Option<Placement>,
 }
 
 impl Context<'_> {

@@ -8,11 +8,11 @@ use model::{
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
     resource::VirtualMachine,
-    spec::{DiskType, Grouping, ImageChoice},
+    spec::{DiskType, ImageChoice},
 };
 
 use super::{
-    Context, Findings, NodeChoice, Selection, Trial, deadline,
+    Context, Findings, NodeChoice, Selection, Trial, deadline, grouping,
     image::{self, Choice},
     role::{self, Role},
     security,
@@ -21,16 +21,18 @@ use super::{
 };
 use crate::sizing::estimate::Sizing;
 
-/// More nodes than this at first creation are better one scale set: one write instead of many.
-pub(super) const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
-
 /// The live nodes of a pool by index.
 pub(super) type Nodes<'a> = BTreeMap<u32, (&'a LiveResource, &'a VirtualMachine)>;
 
 /// Chooses for a pool, or says what was considered in vain; the findings say what is wrong.
 pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings) {
     let mut findings = Findings::default();
-    let nodes = sticky::nodes(context.live, context.name);
+    let set = grouping::live_set(context.live, context.name);
+    let nodes = match &set {
+        Some((live, set, machines)) => sticky::instances(live, set, machines),
+        None => sticky::nodes(context.live, context.name),
+    };
+    let set = set.as_ref().map(|(_, set, _)| *set);
     let role = Role::of(context.pool.stage, context.pool.workload);
     image::ask_counterparts(context, &mut findings);
     let chosen = match size::choose(context, role, &nodes, &mut findings) {
@@ -41,11 +43,15 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         return (Err(refusal(context, role, chosen.candidates)), findings);
     };
     spot_price::check(context, &chosen.size, chosen.new_nodes, &mut findings);
-    check_grouping(context, chosen.count, &nodes, &mut findings);
+    if !grouping::check(context, &chosen.size, chosen.count, &mut findings) {
+        return (Err(refusal(context, role, chosen.candidates)), findings);
+    }
+    let placement = grouping::of(context, &chosen.size, chosen.count);
     ask(context, &chosen, &mut findings);
     let indices = zones::indices(&nodes, chosen.count);
+    let made = sticky::with_own_image(&indices, &nodes, set);
     let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
-    let is_needed = is_image_needed(context, (&indices, &choice, &chosen.size), &nodes);
+    let is_needed = is_image_needed(context, (&made, &choice, &chosen.size), &nodes);
     let new_node = new_node(context, &chosen, (&choice, is_needed), &mut findings);
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
@@ -64,6 +70,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         count: chosen.count,
         priority: context.pool.priority.clone(),
         others: Vec::new(),
+        placement,
         image_kind: choice.kind.clone(),
         accelerated_networking: accelerated_networking(context, &chosen.size, &mut findings),
         memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),
@@ -74,7 +81,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         why,
         candidates: chosen.candidates,
         terms,
-        zones: zones::used(&spread.places),
+        zones: zones::of_pool(context, placement, set, &spread.places),
         places: spread.places,
         new_node,
         kept,
@@ -172,22 +179,6 @@ fn choose_image(
 
 fn may_keep_image(context: Context<'_>, chosen: &Chosen) -> bool {
     context.pool.image == ImageChoice::Auto && !context.reselect && chosen.new_nodes == 0
-}
-
-/// A pool of many nodes is one scale set unless it already is single VMs.
-fn check_grouping(context: Context<'_>, count: u32, nodes: &Nodes<'_>, findings: &mut Findings) {
-    if context.pool.grouping == Grouping::Auto
-        && nodes.is_empty()
-        && count > MOST_SINGLE_VMS_BY_DEFAULT
-    {
-        let message = format!(
-            "{count} nodes are to be one scale set (more than {MOST_SINGLE_VMS_BY_DEFAULT}), and scale sets are not supported yet"
-        );
-        let help = "set `grouping: vms` to make single VMs";
-        findings.diagnostics.push(
-            Diagnostic::new(Code::ScaleSetNeeded, at(context, "count"), message).with_help(help),
-        );
-    }
 }
 
 /// New nodes depend on what the subscription may use and how much of it.

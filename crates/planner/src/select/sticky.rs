@@ -1,11 +1,11 @@
 //! What live nodes keep: choices that `auto` made stay while they satisfy the spec.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::Size,
     live::{Live, LiveResource, Owner, Provisioning},
-    resource::VirtualMachine,
+    resource::{ScaleSet, VirtualMachine},
     spec::{ImageChoice, SecurityChoice},
     units::SizeName,
 };
@@ -32,6 +32,30 @@ pub fn nodes<'a>(
         Some((address.node_index()?, (resource, vm)))
     })
     .collect()
+}
+
+/// The instances of a live set, as if they were VMs of their own.
+pub(super) fn instances<'a>(
+    live: &'a LiveResource,
+    set: &ScaleSet,
+    machines: &'a [VirtualMachine],
+) -> BTreeMap<u32, (&'a LiveResource, &'a VirtualMachine)> {
+    let machines = machines.iter().cycle();
+    // A set that lost all its instances keeps what it is all the same.
+    (0..set.capacity.max(1))
+        .zip(machines)
+        .map(|(index, machine)| (index, (live, machine)))
+        .collect()
+}
+
+/// The nodes that have an image of their own: new instances of a set get that of the set.
+pub(super) fn with_own_image(
+    indices: &BTreeSet<u32>,
+    nodes: &BTreeMap<u32, (&LiveResource, &VirtualMachine)>,
+    set: Option<&ScaleSet>,
+) -> BTreeSet<u32> {
+    let is_own = |index: &&u32| set.is_none() || nodes.contains_key(index);
+    indices.iter().filter(is_own).copied().collect()
 }
 
 /// Whether a live size still satisfies the spec. Only rules that look at the spec and at what

@@ -12,12 +12,12 @@ use std::{
 use model::{
     diag::{At, Code, Diagnostic, SpecPath},
     live::Live,
-    resource::Properties,
+    resource::{Orchestration, Properties, ScaleSet},
     spec::{DiskType, Pool, Zones},
 };
 
 use super::{
-    Context, Findings, Trial,
+    Context, Findings, Placement, Trial,
     pool::Nodes,
     role::Role,
     rules::{closed_zones, open_zones},
@@ -117,6 +117,30 @@ pub(super) fn used(places: &Places) -> Vec<String> {
         }
     }
     used
+}
+
+/// The zones of a pool: a scale set has a list of its own, which a live one keeps.
+pub(super) fn of_pool(
+    context: Context<'_>,
+    placement: Placement,
+    set: Option<&ScaleSet>,
+    places: &Places,
+) -> Vec<String> {
+    let Placement::ScaleSet(orchestration) = placement else {
+        return used(places);
+    };
+    match (set, &context.pool.zones, orchestration) {
+        (Some(set), Zones::Auto, _) => set.zones.clone(),
+        (_, Zones::Listed(listed), Orchestration::Flexible) => {
+            let listed: BTreeSet<String> = listed.iter().map(u8::to_string).collect();
+            listed.into_iter().collect()
+        }
+        _ => {
+            let mut zones = used(places);
+            zones.sort();
+            zones
+        }
+    }
 }
 
 /// The zone with the fewest nodes, of several the first.

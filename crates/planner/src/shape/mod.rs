@@ -6,6 +6,8 @@ mod network;
 
 mod node;
 
+mod scale_set;
+
 mod tags;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +22,11 @@ use model::{
     units::Region,
 };
 
-use crate::{lifetime::Term, select::Selection, shape::names::Names};
+use crate::{
+    lifetime::Term,
+    select::{Placement, Selection},
+    shape::names::Names,
+};
 
 /// A resource that is to exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +105,12 @@ pub fn run(
             subnet: &subnet,
             context,
         };
-        desired.extend(node::pool(scope, name, pool, selection));
+        match selection.placement {
+            Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
+            Placement::ScaleSet(orchestration) => {
+                desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
+            }
+        }
     }
     desired.extend(terms(selections, context.subscription));
     desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
@@ -139,7 +150,9 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::PublicIpAddress
         | ResourceKind::NatGateway => 1,
         ResourceKind::SshPublicKey => 3,
-        ResourceKind::Disk | ResourceKind::VirtualMachine => 4,
+        ResourceKind::Disk
+        | ResourceKind::VirtualMachine
+        | ResourceKind::VirtualMachineScaleSet => 4,
     }
 }
 

@@ -72,6 +72,18 @@ impl Names {
         )
     }
 
+    /// The name of a pool's scale set, which its instances' host names begin with. At most 57
+    /// characters: Azure allows 64, and 58 of a beginning.
+    pub fn pool(&self, pool: &str) -> String {
+        format!("{}-{pool}", self.stack)
+    }
+
+    /// The id of a pool's scale set.
+    pub fn scale_set(&self, pool: &str) -> ArmId {
+        let kind = ResourceKind::VirtualMachineScaleSet;
+        self.group.in_group(kind.arm_type(), &self.pool(pool))
+    }
+
     /// The id of a node's data disk.
     pub fn data_disk(&self, pool: &str, index: u32, lun: u32) -> ArmId {
         let name = format!("{}-data{lun}", self.node(pool, index));

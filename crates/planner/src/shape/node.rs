@@ -132,7 +132,11 @@ impl Node<'_> {
             priority: priority(&self.selection.priority),
             computer_name: self.scope.names.computer(self.name, index, self.os()),
             admin_user: self.scope.spec.access.user.clone(),
-            ssh_keys: self.ssh_keys(),
+            ssh_keys: if self.os().is_linux() {
+                self.scope.ssh_keys()
+            } else {
+                Known::Value(BTreeSet::new())
+            },
             os_disk: OsDisk {
                 name: choice.os_disk_name.unwrap_or_else(|| format!("{name}-os")),
                 size_gb: choice.os_disk_gb,
@@ -191,15 +195,11 @@ impl Node<'_> {
                 .map(|from_env| PasswordSource { from_env }),
         }
     }
+}
 
-    fn ssh_keys(&self) -> Known<BTreeSet<String>> {
-        if !self.os().is_linux() {
-            return Known::Value(BTreeSet::new());
-        }
-        match (
-            self.scope.context.ssh_keys,
-            &self.scope.spec.access.ssh_keys,
-        ) {
+impl Scope<'_> {
+    pub(super) fn ssh_keys(&self) -> Known<BTreeSet<String>> {
+        match (self.context.ssh_keys, &self.spec.access.ssh_keys) {
             (Some(keys), _) => Known::Value(keys.iter().cloned().collect()),
             (None, SshKeys::Generate | SshKeys::Given(_)) => Known::AfterApply,
         }
@@ -207,7 +207,7 @@ impl Node<'_> {
 }
 
 /// Premium SSD v2 and Ultra have no host cache; training data is read more than written.
-fn caching(disk: DataDisk) -> &'static str {
+pub(super) fn caching(disk: DataDisk) -> &'static str {
     match disk.disk_type {
         DiskType::PremiumV2 | DiskType::Ultra => "None",
         DiskType::Premium | DiskType::StandardSsd | DiskType::StandardHdd
@@ -222,7 +222,7 @@ fn caching(disk: DataDisk) -> &'static str {
 /// Azure refuses host caching for disks of 4 TiB and more.
 const MAX_CACHED_GB: u32 = 4_095;
 
-fn priority(priority: &Priority) -> VmPriority {
+pub(super) fn priority(priority: &Priority) -> VmPriority {
     match priority {
         Priority::Regular => VmPriority::Regular,
         Priority::Spot(spot) => VmPriority::Spot {

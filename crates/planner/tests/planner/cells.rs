@@ -4,7 +4,10 @@ use model::{
     catalog::Catalog,
     live::Answer,
     plan::Verdict,
-    spec::{ImageChoice, Method, Model, Precision, SizeChoice, SizeConstraints, Stage, Workload},
+    spec::{
+        Grouping, ImageChoice, Method, Model, Precision, SizeChoice, SizeConstraints, Stage,
+        Workload,
+    },
     units::{Region, SizeName},
 };
 
@@ -241,6 +244,12 @@ fn several_infiniband_nodes_are_never_loose_vms() {
     let mut several = pool(Stage::Training, Workload::Generative);
     several.count = Some(2);
     several.size = SizeChoice::Named(SizeName::from("Standard_ND96isr_H100_v5"));
+    let plan = good_plan(&spec(several.clone()), &empty());
+    assert_eq!(
+        plan.pools["train"].placement, "single_placement_group",
+        "one scale set"
+    );
+    several.grouping = Grouping::Vms;
     let planned = planned(&spec(several), &empty());
     assert!(planned.plan.is_none());
     assert!(

@@ -147,6 +147,7 @@ fn windows_nodes_have_the_windows_price() {
         }
         let items = plan.steps.iter().filter_map(|step| {
             Some(cost::Item {
+                without_hardware: 0,
                 address: &step.address,
                 resource: step.after.as_ref()?,
                 has_hardware: true,

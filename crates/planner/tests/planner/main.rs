@@ -18,6 +18,8 @@ mod changes;
 
 mod replacing;
 
+mod scale_sets;
+
 mod targets;
 
 mod images;

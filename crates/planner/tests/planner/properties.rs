@@ -195,6 +195,9 @@ fn every_attribute_has_a_class() {
         lun: 0,
     }];
     rich.pools.insert("spot".to_owned(), spot);
+    let mut set = rich.pools["spot"].clone();
+    set.grouping = model::spec::Grouping::ScaleSet;
+    rich.pools.insert("set".to_owned(), set);
     let plan = good_plan(&rich, &empty());
     // Terms are a step only where an image has a purchase plan.
     let terms = Resource {

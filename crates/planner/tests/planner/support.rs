@@ -6,11 +6,11 @@ use model::{
     catalog::Catalog,
     diag::Diagnostics,
     live::{
-        Answer, Facts, ImageFact, Live, LiveResource, Mode, Owner, Power, Provisioning, Question,
-        State, UsageFact,
+        Answer, Facts, ImageFact, Instance, Live, LiveResource, Mode, Owner, Power, Provisioning,
+        Question, State, UsageFact,
     },
     plan::{Action, Plan, SpecReference, Step},
-    resource::{Known, Properties, ResourceKind},
+    resource::{Known, Properties, Resource, ResourceKind},
     spec::{
         Access, Capacity, Cidr, Disks, Grouping, Identity, ImageChoice, Network, OnPartial,
         OperatingSystem, Orchestrator, Outbound, Pool, Priority, SecurityChoice, SizeChoice, Spec,
@@ -224,16 +224,45 @@ pub(crate) fn applied(plan: &Plan, before: &Live) -> Live {
     let mut live = before.clone();
     for step in &plan.steps {
         live.resources.retain(|resource| resource.id != step.id);
+        live.instances.remove(&step.id);
+        if let Some(set) = step.after.as_ref().and_then(Resource::scale_set) {
+            let all = (0..set.capacity).map(|index| instance(index, running()));
+            live.instances.insert(step.id.clone(), all.collect());
+        }
         live.resources
             .extend(step.after.as_ref().map(|_| made(step)));
     }
     live
 }
 
+/// An instance of a scale set.
+pub(crate) fn instance(index: u32, state: State) -> Instance {
+    Instance {
+        id: index.to_string(),
+        name: format!("demo-train_{index}"),
+        zone: None,
+        created: None,
+        latest_model: Some(true),
+        state,
+    }
+}
+
+/// The state of a node that is well.
+pub(crate) fn running() -> State {
+    State {
+        power: Some(Power::Running),
+        agent_ready: Some(true),
+        ..State::default()
+    }
+}
+
 fn made(step: &Step) -> LiveResource {
     let mut resource = step.after.clone().expect("a desired resource");
     if let Properties::SshPublicKey(key) = &mut resource.properties {
         key.public_key = Known::Value(KEY.to_owned());
+    }
+    if let Some(keys) = resource.ssh_keys_mut() {
+        *keys = Known::Value([KEY.to_owned()].into());
     }
     if let Some(vm) = resource.virtual_machine_mut() {
         if vm.os.is_linux() {

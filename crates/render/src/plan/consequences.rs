@@ -95,7 +95,10 @@ fn is_lost(step: &Step) -> bool {
 }
 
 fn is_machine(step: &Step) -> bool {
-    step.kind == ResourceKind::VirtualMachine
+    matches!(
+        step.kind,
+        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+    )
 }
 
 fn is_disk(step: &Step) -> bool {

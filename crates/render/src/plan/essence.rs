@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use model::{
     plan::{Action, Operation, ReasonCode, Step},
     resource::{
-        Disk, OsDisk, Properties, PurchasePlan, Resource, SecurityRule, VirtualMachine, VmPriority,
+        Disk, InstanceOsDisk, OsDisk, Properties, PurchasePlan, Resource, ScaleSet, SecurityRule,
+        VirtualMachine, VmPriority,
     },
     spec::DiskType,
 };
@@ -65,6 +66,17 @@ pub(super) fn of(resource: &Resource) -> String {
             VmPriority::Regular => format!("VM {}", vm.size),
             VmPriority::Spot { .. } => format!("spot VM {}", vm.size),
         },
+        Properties::VirtualMachineScaleSet(set) => {
+            let spot = match &set.priority {
+                VmPriority::Regular => "",
+                VmPriority::Spot { .. } => "spot ",
+            };
+            format!(
+                "{spot}scale set of {} × {}",
+                words::count(set.capacity),
+                set.size
+            )
+        }
     }
 }
 
@@ -73,6 +85,7 @@ pub(super) fn of(resource: &Resource) -> String {
 pub(super) fn parts(resource: &Resource) -> Vec<String> {
     match &resource.properties {
         Properties::VirtualMachine(vm) => vec![disks(vm)],
+        Properties::VirtualMachineScaleSet(set) => vec![of_instances(set)],
         Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -101,6 +114,30 @@ fn disks(vm: &VirtualMachine) -> String {
         0 => os,
         data => format!("{os}, {}", words::counted(data, "data disk", "data disks")),
     }
+}
+
+/// What holds instances together, and what each comes with.
+fn of_instances(set: &ScaleSet) -> String {
+    let InstanceOsDisk { size_gb, disk_type } = &set.os_disk;
+    let together = if set.single_placement_group {
+        "one placement group"
+    } else {
+        set.orchestration.word()
+    };
+    let os = format!(
+        "{together}; each with OS disk {} GiB {}",
+        words::count(*size_gb),
+        disk_words(*disk_type)
+    );
+    let data: Vec<String> = set
+        .data_disks
+        .values()
+        .map(|disk| {
+            let size = words::count(disk.size_gb);
+            format!(", data disk {size} GiB {}", disk_words(disk.disk_type))
+        })
+        .collect();
+    format!("{os}{}", data.concat())
 }
 
 fn rule((name, rule): (&String, &SecurityRule)) -> String {
@@ -143,6 +180,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
     match &resource.properties {
         Properties::Disk(disk) => &disk.zones,
         Properties::VirtualMachine(vm) => &vm.zones,
+        Properties::VirtualMachineScaleSet(set) => &set.zones,
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
         | Properties::Subnet(_)
@@ -204,6 +242,7 @@ fn calls(operations: &[Operation]) -> String {
             Operation::MergeTags { .. } => "set tags",
             Operation::Settle => "wait for the write under way",
             Operation::AwaitGone => "wait until it is gone",
+            Operation::DeleteInstances { .. } => "delete instances",
             Operation::Deallocate => "deallocate",
             Operation::Start => "start",
             Operation::Reapply => "reapply",

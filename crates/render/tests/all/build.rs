@@ -36,7 +36,8 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
         | ResourceKind::MarketplaceTerms
-        | ResourceKind::VirtualMachine => group.in_group(kind.arm_type(), name),
+        | ResourceKind::VirtualMachine
+        | ResourceKind::VirtualMachineScaleSet => group.in_group(kind.arm_type(), name),
     }
 }
 

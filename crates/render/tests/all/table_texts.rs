@@ -7,7 +7,7 @@ use model::{
         Architecture, Fit as Verdict, GpuShare, ImageFit, ImageOs, ImageRow, Lifecycle, Size,
         SizeGpu, UnitPrices, VmPrice,
     },
-    live::{Mode, Power, Provisioning, State},
+    live::{Instance, Mode, Power, Provisioning, State},
     plan::Lifetime,
     units::{Micros, Region, Span, Timestamp},
 };
@@ -16,7 +16,7 @@ use tensorform_render::{
     images::{self, ImageEntry},
     line::Line,
     sizes::{self, SizeRow, Unit},
-    status::{self, LooseRow, NodeRow, Status},
+    status::{self, LooseRow, NodeRow, SetRow, Status},
     table::{Column, Fit, Table},
 };
 
@@ -127,6 +127,36 @@ fn node(index: u32, state: State) -> NodeRow {
     }
 }
 
+/// A set of which one instance never got hardware, and one is behind the newest profile.
+fn set() -> SetRow {
+    let instance = |id: u32, state: State| Instance {
+        id: id.to_string(),
+        name: format!("llama-big_{id}"),
+        zone: None,
+        created: None,
+        latest_model: Some(id != 0),
+        state,
+    };
+    let running = || state(Provisioning::Succeeded, Some(Power::Running), Some(true));
+    let mut failed = state(Provisioning::Failed, None, None);
+    failed.message = Some("AllocationFailed: no capacity".to_owned());
+    SetRow {
+        address: "pool.big.scale_set".to_owned(),
+        name: "llama-big".to_owned(),
+        size: Some("Standard_ND96isr_H200_v5".to_owned()),
+        capacity: Some(3),
+        state: state(Provisioning::Succeeded, None, None),
+        instances: vec![
+            instance(0, running()),
+            instance(1, running()),
+            instance(2, failed),
+        ],
+        age: Some(Span::from_seconds(7_200)),
+        hourly: Some(Micros(220_000_000)),
+        drift: Some(vec!["capacity".to_owned()]),
+    }
+}
+
 fn live() -> Status {
     let mut evicted = node(
         3,
@@ -163,6 +193,7 @@ fn live() -> Status {
             evicted,
             failed,
         ],
+        sets: vec![set()],
         orphans: vec![LooseRow {
             id: "/subscriptions/s/resourceGroups/rg-llama/providers/Microsoft.Compute/disks/llama-old-0-data-0".to_owned(),
             arm_type: "Microsoft.Compute/disks".to_owned(),
@@ -185,6 +216,7 @@ fn gone() -> Status {
         missing: Vec::new(),
         mode: Mode::Azure,
         nodes: Vec::new(),
+        sets: Vec::new(),
         orphans: Vec::new(),
         foreign: Vec::new(),
         unread: Vec::new(),

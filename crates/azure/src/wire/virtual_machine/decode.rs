@@ -91,7 +91,7 @@ pub(in crate::wire) fn decode(
     })
 }
 
-fn image(body: &Value) -> Result<ImageReference, DecodeError> {
+pub(in crate::wire) fn image(body: &Value) -> Result<ImageReference, DecodeError> {
     const IMAGE: &str = "/properties/storageProfile/imageReference";
     let part = |name: &str| required(body, &format!("{IMAGE}/{name}"));
     let exact = text(body, &format!("{IMAGE}/exactVersion")).filter(|exact| !exact.is_empty());
@@ -127,7 +127,7 @@ fn own_image(id: &str, exact: Option<&str>) -> OwnImage {
     }
 }
 
-fn plan(body: &Value) -> Option<PurchasePlan> {
+pub(in crate::wire) fn plan(body: &Value) -> Option<PurchasePlan> {
     let part = |name: &str| text(body, &format!("/plan/{name}"));
     Some(PurchasePlan {
         publisher: part("publisher")?.into(),
@@ -137,7 +137,7 @@ fn plan(body: &Value) -> Option<PurchasePlan> {
 }
 
 /// The operating system: as the disk says, or by the settings that a body that creates has.
-fn system(body: &Value) -> System {
+pub(in crate::wire) fn system(body: &Value) -> System {
     let told = text(body, &format!("{OS_DISK}/osType"));
     let windows = match told {
         Some(os) => os.eq_ignore_ascii_case("Windows"),
@@ -150,7 +150,7 @@ fn system(body: &Value) -> System {
     }
 }
 
-fn priority(body: &Value) -> Result<VmPriority, DecodeError> {
+pub(in crate::wire) fn priority(body: &Value) -> Result<VmPriority, DecodeError> {
     let word = text(body, PRIORITY).unwrap_or("Regular");
     match word.to_lowercase().as_str() {
         "regular" => Ok(VmPriority::Regular),
@@ -186,7 +186,7 @@ fn max_price(body: &Value) -> Result<Decimal, DecodeError> {
         .map_err(|_| unsupported(PRICE, &digits))
 }
 
-fn ssh_keys(body: &Value) -> BTreeSet<String> {
+pub(in crate::wire) fn ssh_keys(body: &Value) -> BTreeSet<String> {
     items(
         body,
         "/properties/osProfile/linuxConfiguration/ssh/publicKeys",
@@ -290,7 +290,7 @@ fn no_interface(body: &Value) -> Result<NetworkInterface, DecodeError> {
     })
 }
 
-fn security(body: &Value) -> Result<Security, DecodeError> {
+pub(in crate::wire) fn security(body: &Value) -> Result<Security, DecodeError> {
     let word = text(body, SECURITY).unwrap_or("Standard");
     let setting = |name: &str| {
         let setting = format!("/properties/securityProfile/uefiSettings/{name}");

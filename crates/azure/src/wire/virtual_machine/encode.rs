@@ -7,9 +7,10 @@ use model::{
     ids::ArmId,
     resource::{
         DataDiskAttachment, ImageReference, Known, MarketplaceImage, NetworkInterface, OsDisk,
-        OwnImage, Security, System, VirtualMachine, VmPriority,
+        OwnImage, PurchasePlan, Security, System, VirtualMachine, VmPriority,
     },
     spec::{DiskType, Eviction},
+    units::CaseInsensitive,
 };
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
@@ -60,12 +61,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
     set_priority(&mut properties, priority)?;
     let mut typed = m::VirtualMachine::new(m::Resource::new(location.as_str().to_owned()));
     typed.zones.clone_from(zones);
-    typed.plan = plan.as_ref().map(|plan| m::Plan {
-        publisher: Some(plan.publisher.to_string()),
-        product: Some(plan.product.to_string()),
-        name: Some(plan.name.to_string()),
-        promotion_code: None,
-    });
+    typed.plan = plan.as_ref().map(purchase_plan);
     typed.properties = Some(properties);
     let mut body = serde_json::to_value(&typed).map_err(|error| EncodeError::Invalid {
         member: "virtual machine",
@@ -78,7 +74,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
     Ok(body)
 }
 
-fn image_reference(image: &ImageReference) -> m::ImageReference {
+pub(in crate::wire) fn image_reference(image: &ImageReference) -> m::ImageReference {
     let image = match image {
         ImageReference::Marketplace(image) => image,
         ImageReference::Own(image) => return own_image(image),
@@ -158,23 +154,26 @@ pub(super) fn data_disk_body(
         found: lun.to_string(),
     })?;
     let mut body = m::DataDisk::new(lun, m::CreateOption::Attach);
-    body.caching = Some(match caching.key().as_str() {
-        "none" => m::Caching::None,
-        "readonly" => m::Caching::ReadOnly,
-        "readwrite" => m::Caching::ReadWrite,
-        _ => {
-            return Err(EncodeError::Invalid {
-                member: "data_disks.caching",
-                found: caching.to_string(),
-            });
-        }
-    });
+    body.caching = Some(self::caching(caching)?);
     body.managed_disk = Some(m::ManagedDiskParameters {
         sub_resource: sub_resource(disk),
         ..m::ManagedDiskParameters::default()
     });
     body.delete_option = Some(disk_delete_option(*delete_with_vm));
     Ok(body)
+}
+
+/// The host cache of a disk.
+pub(in crate::wire) fn caching(word: &CaseInsensitive) -> Result<m::Caching, EncodeError> {
+    match word.key().as_str() {
+        "none" => Ok(m::Caching::None),
+        "readonly" => Ok(m::Caching::ReadOnly),
+        "readwrite" => Ok(m::Caching::ReadWrite),
+        _ => Err(EncodeError::Invalid {
+            member: "data_disks.caching",
+            found: word.to_string(),
+        }),
+    }
 }
 
 fn disk_delete_option(goes: bool) -> m::DeleteOption {
@@ -185,7 +184,7 @@ fn disk_delete_option(goes: bool) -> m::DeleteOption {
     }
 }
 
-fn storage_account_type(disk_type: DiskType) -> m::StorageAccountType {
+pub(in crate::wire) fn storage_account_type(disk_type: DiskType) -> m::StorageAccountType {
     match disk_type {
         DiskType::Premium => m::StorageAccountType::PremiumLrs,
         DiskType::PremiumV2 => m::StorageAccountType::PremiumV2Lrs,
@@ -206,6 +205,18 @@ fn linux_profile(
     admin_user: &str,
     ssh_keys: &Known<BTreeSet<String>>,
 ) -> Result<m::OsProfile, EncodeError> {
+    let mut profile = m::OsProfile::new();
+    profile.computer_name = Some(computer_name.to_owned());
+    profile.admin_username = Some(admin_user.to_owned());
+    profile.linux_configuration = Some(linux_configuration(admin_user, ssh_keys)?);
+    Ok(profile)
+}
+
+/// SSH keys alone let in; the agent runs.
+pub(in crate::wire) fn linux_configuration(
+    admin_user: &str,
+    ssh_keys: &Known<BTreeSet<String>>,
+) -> Result<m::LinuxConfiguration, EncodeError> {
     let keys = ssh_keys.value().ok_or(EncodeError::Unknown("ssh_keys"))?;
     let public_keys = keys
         .iter()
@@ -214,16 +225,12 @@ fn linux_profile(
             key_data: Some(key.clone()),
         })
         .collect();
-    let mut profile = m::OsProfile::new();
-    profile.computer_name = Some(computer_name.to_owned());
-    profile.admin_username = Some(admin_user.to_owned());
-    profile.linux_configuration = Some(m::LinuxConfiguration {
+    Ok(m::LinuxConfiguration {
         disable_password_authentication: Some(true),
         ssh: Some(m::SshConfiguration { public_keys }),
         provision_vm_agent: Some(true),
         ..m::LinuxConfiguration::default()
-    });
-    Ok(profile)
+    })
 }
 
 /// The password is added by who sends the body: no document has it.
@@ -275,7 +282,7 @@ fn network_profile(network: &NetworkInterface) -> Result<m::NetworkProfile, Enco
 }
 
 /// The security profile; a machine without one sends none, so that old images stay possible.
-pub(super) fn security_profile(security: &Security) -> Option<m::SecurityProfile> {
+pub(in crate::wire) fn security_profile(security: &Security) -> Option<m::SecurityProfile> {
     match security {
         Security::Standard => None,
         Security::TrustedLaunch { secure_boot, vtpm } => Some(m::SecurityProfile {
@@ -306,12 +313,27 @@ fn set_priority(
         found: max_price.to_string(),
     })?;
     properties.priority = Some(m::Priority::Spot);
-    properties.eviction_policy = Some(match eviction {
-        Eviction::Delete => m::EvictionPolicy::Delete,
-        Eviction::Deallocate => m::EvictionPolicy::Deallocate,
-    });
+    properties.eviction_policy = Some(eviction_policy(*eviction));
     properties.billing_profile = Some(m::BillingProfile {
         max_price: Some(price),
     });
     Ok(())
+}
+
+/// What eviction does.
+pub(in crate::wire) fn eviction_policy(eviction: Eviction) -> m::EvictionPolicy {
+    match eviction {
+        Eviction::Delete => m::EvictionPolicy::Delete,
+        Eviction::Deallocate => m::EvictionPolicy::Deallocate,
+    }
+}
+
+/// The purchase plan of an image.
+pub(in crate::wire) fn purchase_plan(plan: &PurchasePlan) -> m::Plan {
+    m::Plan {
+        publisher: Some(plan.publisher.to_string()),
+        product: Some(plan.product.to_string()),
+        name: Some(plan.name.to_string()),
+        promotion_code: None,
+    }
 }

@@ -6,7 +6,18 @@
 mod decode;
 mod encode;
 
-pub(super) use self::{decode::decode, encode::encode};
+pub(super) use self::{
+    decode::decode,
+    encode::{
+        caching, encode, eviction_policy, image_reference, linux_configuration, purchase_plan,
+        security_profile, storage_account_type,
+    },
+};
+
+/// Reads what the profile of a scale set has in common with a VM.
+pub(super) mod profile {
+    pub(in crate::wire) use super::decode::{image, plan, priority, security, ssh_keys, system};
+}
 
 pub(crate) use self::decode::{VmDisks, os_disk_id, os_disk_of};
 

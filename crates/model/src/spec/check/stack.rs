@@ -5,7 +5,7 @@ use crate::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     spec::{
         parts::Cidr,
-        pool::{OperatingSystem, Pool},
+        pool::{Grouping, OperatingSystem, Pool},
         schema::pool::MOST_NODES,
         types::{Network, Spec, Via},
         yaml::node::Node,
@@ -164,23 +164,35 @@ fn access(check: &mut Check<'_>, spec: &Spec) {
 }
 
 fn nodes(check: &mut Check<'_>, spec: &Spec) {
-    let total = wanted_nodes(check, spec);
+    let total = single_nodes(check, spec);
     if total > u64::from(MOST_NODES) {
         check.report(
             Code::SpecConflict,
             At::Key(SpecPath::of(&["pools"])),
             format!("the pools have {total} nodes, a stack can have {MOST_NODES} single VMs"),
-            "split the stack",
+            "use `grouping: scale_set`, or split the stack",
         );
     }
 }
 
+/// How many nodes the pools have that are to be single VMs.
+fn single_nodes(check: &Check<'_>, spec: &Spec) -> u64 {
+    let single = spec.pools.iter().filter(|(name, pool)| {
+        let path = SpecPath::pool(name, &["grouping"]);
+        pool.grouping == Grouping::Vms || !check.is_sound(&path)
+    });
+    single.map(|(name, pool)| nodes_of(check, name, pool)).sum()
+}
+
+/// How many nodes a pool has at least.
+fn nodes_of(check: &Check<'_>, name: &str, pool: &Pool) -> u64 {
+    let path = SpecPath::pool(name, &["count"]);
+    let count = pool.count.filter(|_| check.is_sound(&path));
+    u64::from(count.unwrap_or(1))
+}
+
 /// How many nodes the pools have at least; a pool whose count is open or wrong has one.
 fn wanted_nodes(check: &Check<'_>, spec: &Spec) -> u64 {
-    let counts = spec.pools.iter().map(|(name, pool)| {
-        let path = SpecPath::pool(name, &["count"]);
-        let count = pool.count.filter(|_| check.is_sound(&path));
-        u64::from(count.unwrap_or(1))
-    });
-    counts.sum()
+    let pools = spec.pools.iter();
+    pools.map(|(name, pool)| nodes_of(check, name, pool)).sum()
 }

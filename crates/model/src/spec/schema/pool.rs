@@ -65,7 +65,7 @@ pub(crate) const POOL: Block = Block {
         "count": Kind::integer(0, MOST_NODES), OPTIONAL, NOW, "8",
             "Number of nodes; optional where the model says enough. With 0 the pool has none, and what pools share stays.";
         "grouping": Kind::words(words::GROUPING), default("auto"), NOW, "auto",
-            "Single VMs or one scale set.";
+            "Single VMs or one scale set, which one write makes. `auto`: a scale set for several InfiniBand nodes or more than 10 nodes; a live pool keeps its grouping.";
         "os": Kind::words(words::OS).not(&[("ubuntu", "write `linux`; `image` chooses the distribution")]),
             default("linux"), NOW, "linux", "Operating system.";
         "password": Kind::block(&PASSWORD_BLOCK).no_secret(), OPTIONAL, NOW, "{from_env: ADMIN_PASSWORD}",

@@ -48,10 +48,6 @@ const fn not_yet(later: &'static Later) -> Support {
     Support::NotYet(later)
 }
 
-const SCALE_SET: Later = Later {
-    lacks: "makes single VMs only",
-    instead: "use `grouping: auto` or `grouping: vms`",
-};
 const BATCH: Later = Later {
     lacks: "makes no Batch accounts",
     instead: "use `orchestrator: manual`",
@@ -118,7 +114,7 @@ words! {
     GROUPING, GROUPINGS: Grouping {
         "auto" = Grouping::Auto, NOW, "the planner decides";
         "vms" = Grouping::Vms, NOW, "single VMs";
-        "scale_set" = Grouping::ScaleSet, not_yet(&SCALE_SET), "one scale set";
+        "scale_set" = Grouping::ScaleSet, NOW, "one scale set";
     }
     OS, SYSTEMS: bool {
         "linux" = false, NOW, "Linux";

@@ -291,15 +291,18 @@ fn ssh_comes_in_by_a_public_address() {
 }
 
 #[test]
-fn a_stack_has_a_thousand_nodes_at_most() {
-    let two =
-        format!("{BASE}    count: 600\n  q: {{stage: inference, workload: small, count: 401}}\n");
+fn a_stack_has_a_thousand_single_vms_at_most() {
+    let two = format!(
+        "{BASE}    count: 600\n    grouping: vms\n  q: {{stage: inference, workload: small, grouping: vms, count: 401}}\n"
+    );
     check_help(
         &two,
         "SPEC009 4:1 the pools have 1001 nodes, a stack can have 1000 single VMs",
-        &["split the stack"],
+        &["use `grouping: scale_set`, or split the stack"],
     );
     check(&two.replace("401", "400"), &[]);
+    // One write makes a set, however many nodes it has.
+    check(&two.replace("vms, count", "scale_set, count"), &[]);
 }
 
 #[test]

@@ -3,15 +3,13 @@
 use std::collections::BTreeSet;
 
 use model::spec::{
-    Grouping, ImageChoice, Method, Pool, Precision, Priority, SizeChoice, SizeConstraints, Stage,
-    Zones,
+    ImageChoice, Method, Pool, Precision, Priority, SizeChoice, SizeConstraints, Stage, Zones,
 };
 use rust_decimal::Decimal;
 
 use super::{
     super::{
         Context, Trial,
-        pool::MOST_SINGLE_VMS_BY_DEFAULT,
         rules::{self, budget},
     },
     constraints, vms_needed,
@@ -38,17 +36,8 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
         });
     }
     for count in counts(context, near) {
-        let is_large = count > MOST_SINGLE_VMS_BY_DEFAULT && pool.grouping == Grouping::Auto;
-        let words = if is_large {
-            format!("`count: {count}` with `grouping: vms`")
-        } else {
-            format!("`count: {count}`")
-        };
-        change(words, &|pool| {
+        change(format!("`count: {count}`"), &|pool| {
             pool.count = Some(count);
-            if is_large {
-                pool.grouping = Grouping::Vms;
-            }
         });
     }
     if matches!(pool.priority, Priority::Spot(_)) {

@@ -77,6 +77,7 @@ pub const ALL: &[Rule] = &[
     precision::RULE,
     interconnect::RULE,
     placement::RULE,
+    placement::FABRIC,
     floor::RULE,
     constrained::RULE,
     memory::RULE,

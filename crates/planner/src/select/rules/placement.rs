@@ -1,7 +1,10 @@
 //! R4: InfiniBand nodes share a fabric only inside one scale set, never as loose VMs.
 
 use super::{Rule, Strength};
-use crate::{select::Trial, sizing::estimate::MOST_WITH_INFINIBAND};
+use crate::{
+    select::{Trial, grouping},
+    sizing::estimate::MOST_WITH_INFINIBAND,
+};
 
 pub(super) const RULE: Rule = Rule {
     id: "placement",
@@ -13,20 +16,37 @@ pub(super) const RULE: Rule = Rule {
 /// VMs of one placement group.
 pub(in crate::select) const MOST_ON_A_FABRIC: u32 = MOST_WITH_INFINIBAND;
 
-fn rejects(trial: &Trial<'_>) -> Option<String> {
+/// A fabric connects so many nodes; a named size is refused with a way out where it is checked
+/// what its scale set can be.
+pub(super) const FABRIC: Rule = Rule {
+    id: "placement",
+    strength: Strength::Choice,
+    lasting: false,
+    rejects: is_beyond,
+};
+
+fn is_beyond(trial: &Trial<'_>) -> Option<String> {
     let nodes = trial.count.unwrap_or(1);
-    let training = trial.context.pool.stage == model::spec::Stage::Training;
-    if !training || !trial.size.rdma || nodes <= 1 {
-        return None;
-    }
     let more = nodes.saturating_sub(MOST_ON_A_FABRIC);
-    Some(if more > 0 {
+    let shares = grouping::needs_fabric(trial.context, trial.size);
+    (shares && more > 0).then(|| {
         format!(
             "has InfiniBand, whose nodes share a fabric up to {MOST_ON_A_FABRIC}: {nodes} are {more} more"
         )
+    })
+}
+
+fn rejects(trial: &Trial<'_>) -> Option<String> {
+    let nodes = trial.count.unwrap_or(1);
+    let context = trial.context;
+    let why = if context.grouped.is_some() {
+        "the pool is live as single VMs"
     } else {
+        "the spec has `grouping: vms`"
+    };
+    grouping::is_torn(context, trial.size, nodes).then(|| {
         format!(
-            "has InfiniBand, whose {nodes} nodes need one scale set to share a fabric, and scale sets are not supported yet"
+            "has InfiniBand, whose {nodes} nodes need one scale set to share a fabric, and {why}"
         )
     })
 }

@@ -1,0 +1,58 @@
+//! Changes of a live scale set.
+
+use model::resource::ScaleSet;
+use serde_json::{Value, json};
+
+use super::{
+    super::{EncodeError, patch::Change},
+    encode,
+};
+
+const PROFILE: &str = "virtualMachineProfile";
+
+/// The body that writes all of a set over the live one, which keeps its identity and its plan.
+pub(in crate::wire) fn over_live(set: &ScaleSet, live: &Value) -> Result<Value, EncodeError> {
+    let mut body = encode(set)?;
+    for member in ["identity", "plan"] {
+        if let Some(value) = live.get(member).filter(|value| !value.is_null()) {
+            body[member] = value.clone();
+        }
+    }
+    if let Some(ids) = body.pointer_mut("/identity").and_then(Value::as_object_mut) {
+        ids.remove("principalId");
+        ids.remove("tenantId");
+    }
+    Ok(body)
+}
+
+/// The writes that change these attributes of the live set: one.
+pub(in crate::wire) fn changes(
+    set: &ScaleSet,
+    attributes: &[String],
+) -> Result<Vec<Change>, EncodeError> {
+    let encoded = encode(set)?;
+    let mut body = json!({});
+    for attribute in attributes {
+        let place = match attribute.as_str() {
+            "capacity" => {
+                body["sku"] = encoded["sku"].clone();
+                continue;
+            }
+            "overprovision" => "/overprovision",
+            "upgrade_policy" => "/upgradePolicy",
+            "image.version" => "/virtualMachineProfile/storageProfile/imageReference",
+            "priority.max_price" => "/virtualMachineProfile/billingProfile",
+            _ => return Err(EncodeError::Unchangeable(attribute.clone())),
+        };
+        let value = encoded.pointer(&format!("/properties{place}")).cloned();
+        let value = value.ok_or_else(|| EncodeError::Unchangeable(attribute.clone()))?;
+        let properties = &mut body["properties"];
+        match place.split('/').collect::<Vec<_>>().as_slice() {
+            ["", PROFILE, part, member] => properties[PROFILE][*part][*member] = value,
+            ["", PROFILE, part] => properties[PROFILE][*part] = value,
+            [.., member] => properties[*member] = value,
+            [] => {}
+        }
+    }
+    Ok(vec![Change::Patch(body)])
+}

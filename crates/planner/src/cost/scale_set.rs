@@ -1,0 +1,58 @@
+//! What a scale set is billed as: its instances with their disks.
+
+use model::{
+    catalog::ImageOs,
+    cost::PurchaseOption,
+    resource::{ScaleSet, VmPriority},
+    spec::Eviction,
+};
+
+use super::{
+    bill::{Item, State, Thing},
+    quote::Meter,
+};
+
+/// Things of a set, each with its number.
+pub(super) fn things(
+    set: &ScaleSet,
+    system: ImageOs,
+    item: Item<'_>,
+    state: State,
+) -> Vec<(Thing, u32)> {
+    let all = set.capacity;
+    let running = match state {
+        State::AsTheyAre if item.has_hardware => all.saturating_sub(item.without_hardware),
+        State::Running => all,
+        State::AsTheyAre | State::Stopped | State::Evicted => 0,
+    };
+    let (option, goes) = match set.priority {
+        VmPriority::Regular => (PurchaseOption::OnDemand, false),
+        VmPriority::Spot { eviction, .. } => (PurchaseOption::Spot, eviction == Eviction::Delete),
+    };
+    let disks = if state == State::Evicted && goes {
+        0
+    } else {
+        all
+    };
+    let mut things = vec![(
+        Thing::Disk {
+            kind: set.os_disk.disk_type,
+            size_gb: set.os_disk.size_gb,
+        },
+        disks,
+    )];
+    things.extend(set.data_disks.values().map(|disk| {
+        let each = Thing::Disk {
+            kind: disk.disk_type,
+            size_gb: disk.size_gb,
+        };
+        (each, disks)
+    }));
+    let machine = Thing::Machine {
+        size: set.size.clone(),
+        meter: Meter::of(system, option),
+    };
+    things.push((machine, running));
+    things.retain(|(_, count)| *count > 0);
+    things
+}

@@ -1,0 +1,163 @@
+//! What the instances of a live scale set mean for its step: which go when it gets smaller, which
+//! are made again, and what is only said of them.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use model::{
+    address::Address,
+    diag::{At, Code, Diagnostic},
+    live::{Instance, LiveResource},
+};
+
+use super::Changes;
+
+/// Instances that a message names.
+const NAMED: usize = 10;
+
+/// A live scale set with its instances.
+#[derive(Clone, Copy)]
+pub(super) struct Members<'a> {
+    pub(super) address: &'a Address,
+    pub(super) live: &'a LiveResource,
+    pub(super) instances: &'a [Instance],
+    /// Instances that the spec wants.
+    pub(super) wanted: u32,
+}
+
+impl<'a> Members<'a> {
+    fn living(self) -> impl Iterator<Item = &'a Instance> {
+        self.instances.iter().filter(|one| !one.is_going())
+    }
+
+    fn capacity(self) -> u32 {
+        let set = self.live.resource.as_ref();
+        let set = set.and_then(model::resource::Resource::scale_set);
+        set.map_or(0, |set| set.capacity)
+    }
+
+    /// Instances that failed before they got hardware.
+    pub(super) fn never_made(self) -> usize {
+        self.living().filter(|one| one.never_made()).count()
+    }
+
+    /// Ids of the instances that go: all that never got hardware, and of the others as many as
+    /// there are too many: failed ones, then those without hardware, then the newest of the zone
+    /// that has most.
+    pub(super) fn going(self) -> Vec<String> {
+        let surplus = self.capacity().saturating_sub(self.wanted);
+        let surplus = usize::try_from(surplus).unwrap_or(usize::MAX);
+        let count = surplus.max(self.never_made());
+        let mut living: Vec<&Instance> = self.living().collect();
+        let mut in_zone: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        for one in &living {
+            *in_zone.entry(one.zone.as_deref()).or_default() += 1;
+        }
+        let mut going: Vec<&Instance> = Vec::new();
+        while going.len() < count {
+            let next = living.iter().enumerate().min_by_key(|(_, one)| {
+                let worth = (!one.never_made(), !one.has_failed(), !one.is_away());
+                let crowd = in_zone.get(&one.zone.as_deref()).copied();
+                (worth, Reverse(crowd), Reverse(age(one)))
+            });
+            let Some(place) = next.map(|(place, _)| place) else {
+                break;
+            };
+            let one = living.swap_remove(place);
+            if let Some(crowd) = in_zone.get_mut(&one.zone.as_deref()) {
+                *crowd = crowd.saturating_sub(1);
+            }
+            going.push(one);
+        }
+        going.sort_by_key(|one| age(one));
+        going.into_iter().map(|one| one.id.clone()).collect()
+    }
+
+    /// Whether as many as are wanted are left once these are gone.
+    pub(super) fn suffice_without(self, going: &[String]) -> bool {
+        let gone = u32::try_from(going.len()).unwrap_or(u32::MAX);
+        self.capacity().saturating_sub(gone) == self.wanted
+    }
+
+    fn say(self, code: Code, message: String, help: &str, changes: &mut Changes) {
+        let finding = Diagnostic::new(code, At::Resource(self.address.clone()), message);
+        changes.diagnostics.push(finding.with_help(help));
+    }
+
+    /// Says what is to be known of instances that stay, and which go.
+    pub(super) fn report(self, going: &[String], changes: &mut Changes) {
+        let name = self.live.id.name();
+        let all = self.living().count();
+        if !going.is_empty() {
+            let what = if going.len() == 1 {
+                "instance"
+            } else {
+                "instances"
+            };
+            let message = format!("`{name}` loses {} {what}: {}", going.len(), listed(going));
+            let help = "failed ones go first, then those without hardware, then the newest of the fullest zone; their disks go with them";
+            self.say(Code::InstancesGo, message, help, changes);
+        }
+        let ids = |of: fn(&Instance) -> bool| {
+            let mut found: Vec<&Instance> = self
+                .living()
+                .filter(|one| of(one) && !going.contains(&one.id))
+                .collect();
+            found.sort_by_key(|one| age(one));
+            found
+                .into_iter()
+                .map(|one| one.id.clone())
+                .collect::<Vec<_>>()
+        };
+        let behind = ids(|one| one.latest_model == Some(false));
+        if !behind.is_empty() {
+            let message = format!(
+                "{} of {all} instances of `{name}` are behind its newest profile: {}",
+                behind.len(),
+                listed(&behind)
+            );
+            let help = "they stay as they are; new ones get the newest profile";
+            self.say(Code::InstancesBehind, message, help, changes);
+        }
+        let away = ids(|one| one.is_away() && !one.has_failed());
+        if !away.is_empty() {
+            let message = format!(
+                "{} of {all} instances of `{name}` have no hardware: {}",
+                away.len(),
+                listed(&away)
+            );
+            let help =
+                "nothing is done about them: start them, or delete them and apply to get new ones";
+            self.say(Code::InstancesAway, message, help, changes);
+        }
+        let failed = ids(|one| one.has_failed() && !one.never_made());
+        if !failed.is_empty() {
+            let message = format!(
+                "{} of {all} instances of `{name}` run, but their last operation failed: {}",
+                failed.len(),
+                listed(&failed)
+            );
+            let help = "they are never deleted for that";
+            self.say(Code::FailedButRuns, message, help, changes);
+        }
+    }
+
+    /// What the first failed instance says of its failure.
+    pub(super) fn reason(self) -> Option<&'a str> {
+        let mut failed = self.living().filter(|one| one.has_failed());
+        failed.find_map(|one| one.state.message.as_deref())
+    }
+}
+
+/// Instances from the oldest to the newest: by their number, or by the time they were made.
+fn age(instance: &Instance) -> (Option<u64>, Option<&str>, &str) {
+    let number = instance.id.parse().ok();
+    (number, instance.created.as_deref(), &instance.id)
+}
+
+fn listed(ids: &[String]) -> String {
+    let named: Vec<&str> = ids.iter().take(NAMED).map(String::as_str).collect();
+    match ids.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}

@@ -1,0 +1,89 @@
+//! A pool as one scale set: one write makes all its nodes with their disks and interfaces.
+
+use std::collections::BTreeMap;
+
+use model::{
+    address::Address,
+    resource::{
+        InstanceDataDisk, InstanceInterface, InstanceOsDisk, Orchestration, Properties, Resource,
+        ScaleSet, System,
+    },
+    spec::Pool,
+    units::CaseInsensitive,
+};
+
+use super::{
+    Desired, allowed,
+    node::{Scope, caching, priority},
+    tags,
+};
+use crate::select::Selection;
+
+/// The scale set of a pool.
+pub(super) fn pool(
+    scope: Scope<'_>,
+    name: &str,
+    pool: &Pool,
+    selection: &Selection,
+    orchestration: Orchestration,
+) -> Desired {
+    let is_uniform = orchestration == Orchestration::Uniform;
+    let own_name = scope.names.pool(name);
+    // What a live set has stands at each of its instances.
+    let choice = selection.node(0);
+    let data_disks: BTreeMap<u32, InstanceDataDisk> = pool
+        .disks
+        .data
+        .iter()
+        .map(|disk| {
+            let each = InstanceDataDisk {
+                size_gb: disk.size_gb,
+                disk_type: disk.disk_type,
+                caching: CaseInsensitive::from(caching(*disk)),
+            };
+            (disk.lun, each)
+        })
+        .collect();
+    let set = ScaleSet {
+        location: scope.context.location.clone(),
+        zones: selection.zones.clone(),
+        size: selection.size.clone(),
+        capacity: selection.count,
+        orchestration,
+        single_placement_group: is_uniform,
+        overprovision: false,
+        upgrade_policy: is_uniform.then(|| CaseInsensitive::from("Manual")),
+        fault_domains: 1,
+        os: System::Linux,
+        image: choice.image,
+        plan: choice.plan,
+        priority: priority(&selection.priority),
+        computer_name_prefix: own_name.clone(),
+        admin_user: scope.spec.access.user.clone(),
+        ssh_keys: scope.ssh_keys(),
+        os_disk: InstanceOsDisk {
+            size_gb: choice.os_disk_gb,
+            disk_type: choice.os_disk_type,
+        },
+        data_disks,
+        network: InstanceInterface {
+            name: format!("{own_name}-nic"),
+            subnet: scope.subnet.id.clone(),
+            accelerated: selection.accelerated_networking,
+        },
+        security: choice.security,
+    };
+    let mut needs: Vec<Address> = scope.subnet.needs.iter().cloned().collect();
+    needs.push(Address::ssh_key());
+    needs.extend(selection.terms.as_ref().map(Address::terms));
+    Desired {
+        address: Address::scale_set(name),
+        id: scope.names.scale_set(name),
+        resource: Resource {
+            tags: tags::of_pool(scope.tags, pool),
+            properties: Properties::VirtualMachineScaleSet(Box::new(set)),
+        },
+        needs,
+        allowed: allowed(pool),
+    }
+}

@@ -72,7 +72,11 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         others: Vec::new(),
         placement,
         image_kind: choice.kind.clone(),
-        accelerated_networking: accelerated_networking(context, &chosen.size, &mut findings),
+        accelerated_networking: match (set, context.pool.accelerated_networking) {
+            // What `auto` chose for a live set stays, whatever is known of its size by now.
+            (Some(set), None) => set.network.accelerated,
+            _ => accelerated_networking(context, &chosen.size, &mut findings),
+        },
         memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),
         parallelism: sizing.as_ref().map(|sizing| sizing.parallelism.clone()),
         throughput: sizing.as_ref().and_then(|sizing| sizing.throughput.clone()),

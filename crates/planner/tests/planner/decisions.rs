@@ -2,7 +2,10 @@
 
 use model::{
     plan::{Candidate, Verdict},
-    spec::{Method, Model, Pool, Precision, SizeChoice, SizeConstraints, Spec, Stage, Workload},
+    spec::{
+        Grouping, Method, Model, Pool, Precision, SizeChoice, SizeConstraints, Spec, Stage,
+        Workload,
+    },
     units::{Region, SizeName},
 };
 use tensorform_planner::Planned;
@@ -44,7 +47,7 @@ fn rejected<'a>(candidates: &'a [Candidate], code: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn amd_gpus_train_on_the_hpc_image_one_node_at_a_time() {
+fn amd_gpus_train_on_the_hpc_image_in_one_placement_group() {
     let mut amd = of_gpu(Stage::Training, "MI300X", &[], "francecentral");
     let plan = good_plan(&amd, &empty());
     let pool = &plan.pools["train"];
@@ -54,11 +57,17 @@ fn amd_gpus_train_on_the_hpc_image_one_node_at_a_time() {
     assert!(dsvm.is_some(), "{:?}", pool.why);
     assert_eq!((pool.count, pool.placement.as_str()), (1, "none"));
     amd.pools.get_mut("train").expect("the pool").count = Some(2);
-    let two = planned(&amd, &empty());
-    assert!(two.plan.is_none());
+    let two = good_plan(&amd, &empty());
+    let pool = &two.pools["train"];
+    let placed = (pool.grouping.as_str(), pool.placement.as_str());
+    assert_eq!(placed, ("scale_set", "single_placement_group"));
+    amd.pools.get_mut("train").expect("the pool").grouping = Grouping::Vms;
+    let loose = planned(&amd, &empty());
     assert!(
-        error(&two).0.contains("2 nodes need one scale set"),
-        "{two:#?}"
+        error(&loose)
+            .0
+            .contains("need one scale set to share a fabric"),
+        "{loose:#?}"
     );
 }
 

@@ -35,6 +35,7 @@ transcripts! {
     quota,
     refusals,
     sandbox_world,
+    rights,
     saved_plan,
     shrink,
     sized,

@@ -16,6 +16,8 @@ mod images;
 
 mod own_images;
 
+mod rights;
+
 mod windows;
 
 mod spot;

@@ -37,6 +37,7 @@ transcripts! {
     quota,
     refusals,
     sandbox_world,
+    rights,
     saved_plan,
     scale_sets,
     scale_sets_large,

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use azure_core::{Method, date};
+use model::permissions::{Grant, Permissions};
 use serde_json::Value;
 
 use crate::{call::Reply, client::Client, error::RequestError, versions};
@@ -31,63 +32,40 @@ pub struct SubscriptionState {
     pub state: String,
 }
 
-/// What a credential may do in a subscription.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Permissions {
-    grants: Vec<Grant>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Grant {
-    actions: Vec<String>,
-    not_actions: Vec<String>,
-}
-
-impl Permissions {
-    /// Reads the grants of an answer.
-    fn read(items: &[Value]) -> Self {
-        let texts = |item: &Value, name: &str| -> Vec<String> {
-            let list = item.get(name).and_then(Value::as_array);
-            let texts = list.into_iter().flatten().filter_map(Value::as_str);
-            texts.map(str::to_owned).collect()
-        };
-        let grants = items.iter().map(|item| Grant {
-            actions: texts(item, "actions"),
-            not_actions: texts(item, "notActions"),
-        });
-        Self {
-            grants: grants.collect(),
-        }
-    }
-
-    /// Whether an action such as `Microsoft.Compute/virtualMachines/write` is allowed: by one
-    /// role that does not exclude it itself.
-    pub fn allow(&self, action: &str) -> bool {
-        let fits = |patterns: &[String]| patterns.iter().any(|pattern| covers(pattern, action));
-        self.grants
-            .iter()
-            .any(|grant| fits(&grant.actions) && !fits(&grant.not_actions))
-    }
-}
-
-/// Whether a pattern in which `*` stands for anything covers a text, without regard to case.
-fn covers(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.to_lowercase(), text.to_lowercase());
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {
-        return false;
+/// Reads the grants of an answer.
+fn permissions_of(items: &[Value]) -> Permissions {
+    let texts = |item: &Value, name: &str| -> Vec<String> {
+        let list = item.get(name).and_then(Value::as_array);
+        let texts = list.into_iter().flatten().filter_map(Value::as_str);
+        texts.map(str::to_owned).collect()
     };
-    let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else {
-        return rest.is_empty();
-    };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
-            None => return false,
-        }
+    let grants = items.iter().map(|item| Grant {
+        actions: texts(item, "actions"),
+        not_actions: texts(item, "notActions"),
+    });
+    Permissions {
+        grants: grants.collect(),
     }
-    rest.ends_with(last)
+}
+
+/// What the credential may do in a scope: the subscription or one of its groups.
+pub(crate) async fn permissions(client: &Client, scope: &str) -> Result<Permissions, RequestError> {
+    let path = format!("{scope}/providers/Microsoft.Authorization/permissions");
+    let items = client
+        .list(&path, &[("api-version", versions::AUTHORIZATION)])
+        .await?;
+    Ok(permissions_of(&items))
+}
+
+/// Namespaces of the subscription with their states of registration.
+pub(crate) async fn namespaces(client: &Client) -> Result<BTreeMap<String, String>, RequestError> {
+    let path = format!("/subscriptions/{}/providers", client.subscription());
+    let items = client
+        .list(&path, &[("api-version", versions::RESOURCES)])
+        .await?;
+    let states = items.iter();
+    let states = states.map(|item| (text(item, "namespace"), text(item, "registrationState")));
+    Ok(states.collect())
 }
 
 /// Asks about the subscription. What cannot be read stands in the place of its answer.
@@ -95,25 +73,15 @@ pub async fn examine(client: &Client) -> Examination {
     let path = format!("/subscriptions/{}", client.subscription());
     let reply = get(client, &path, versions::SUBSCRIPTIONS).await;
     let azure_time = reply.as_ref().ok().and_then(time_of);
-    let paths = ["providers", "providers/Microsoft.Authorization/permissions"];
-    let [namespaces, permissions] = paths.map(|below| format!("{path}/{below}"));
-    let (namespaces, permissions) = futures::future::join(
-        client.list(&namespaces, &[("api-version", versions::RESOURCES)]),
-        client.list(&permissions, &[("api-version", versions::AUTHORIZATION)]),
-    )
-    .await;
+    let (namespaces, permissions) =
+        futures::future::join(namespaces(client), permissions(client, &path)).await;
     Examination {
         subscription: reply.map(|reply| SubscriptionState {
             name: text(&reply.body, "displayName"),
             state: text(&reply.body, "state"),
         }),
-        namespaces: namespaces.map(|items| {
-            let states = items.iter();
-            let states =
-                states.map(|item| (text(item, "namespace"), text(item, "registrationState")));
-            states.collect()
-        }),
-        permissions: permissions.map(|items| Permissions::read(&items)),
+        namespaces,
+        permissions,
         azure_time,
     }
 }
@@ -139,55 +107,6 @@ mod tests {
 
     use super::*;
     use crate::testing::{Act, Seen, Server};
-
-    #[test]
-    fn patterns_cover_what_stars_stand_for() {
-        for (pattern, action, covered) in [
-            ("*", "Microsoft.Compute/virtualMachines/write", true),
-            ("*/read", "Microsoft.Compute/virtualMachines/read", true),
-            ("*/read", "Microsoft.Compute/virtualMachines/write", false),
-            ("microsoft.compute/*", "Microsoft.Compute/disks/write", true),
-            (
-                "Microsoft.Compute/*/write",
-                "Microsoft.Compute/disks/write",
-                true,
-            ),
-            (
-                "Microsoft.Compute/*/write",
-                "Microsoft.Network/disks/write",
-                false,
-            ),
-            (
-                "Microsoft.Compute/disks/write",
-                "Microsoft.Compute/disks/write",
-                true,
-            ),
-            (
-                "Microsoft.Compute/disks",
-                "Microsoft.Compute/disks/write",
-                false,
-            ),
-            ("a*b*b", "ab", false),
-            ("a*b*b", "aXbYb", true),
-        ] {
-            assert_eq!(covers(pattern, action), covered, "{pattern} {action}");
-        }
-    }
-
-    #[test]
-    fn a_role_that_excludes_does_not_stop_another_that_allows() {
-        let contributor =
-            json!({"actions": ["*"], "notActions": ["Microsoft.Authorization/*/Write"]});
-        let reader = json!({"actions": ["*/read"], "notActions": []});
-        let owner = json!({"actions": ["*"]});
-        let allowed = |grants: &[Value], action: &str| Permissions::read(grants).allow(action);
-        let write = "Microsoft.Authorization/roleAssignments/write";
-        assert!(!allowed(&[contributor.clone(), reader.clone()], write));
-        assert!(allowed(&[contributor.clone(), owner], write));
-        assert!(allowed(&[contributor], "Microsoft.Compute/disks/write"));
-        assert!(!allowed(&[reader], "Microsoft.Compute/disks/write"));
-        assert!(!allowed(&[], "Microsoft.Compute/disks/read"));
-    }
 
     fn answers(seen: &Seen) -> Act {
         let path = seen.target.split('?').next().unwrap_or_default();

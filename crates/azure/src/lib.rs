@@ -55,7 +55,7 @@ pub use self::{
     counts::RequestCounts,
     credentials::{ConnectError, CredentialAttempt, NoCredential},
     error::{ArmDetail, ArmError, ReadError, RequestError, RequestFault, SinkError, chain},
-    examine::{Examination, Permissions, SubscriptionState, examine},
+    examine::{Examination, SubscriptionState, examine},
     facts::answer,
     fault::{Fault, FaultKind, FaultScope, QuotaRefusal, Retry, classify, quota_refusal},
     logging::may_log,

@@ -89,6 +89,7 @@ impl ArmTransport {
         check_destination(&self.endpoint, request.url())?;
         let method = *request.method();
         let kind = kind_of(method.as_ref(), request.url());
+        let method = judged_as(method, request.url().path());
         let class = Class::of(method, request.url().path());
         if request
             .headers()
@@ -343,5 +344,16 @@ fn error_kind(fault: &RequestFault) -> ErrorKind {
         | RequestFault::ForeignOrigin { .. }
         | RequestFault::InvalidName(_)
         | RequestFault::Sdk(_) => ErrorKind::Other,
+    }
+}
+
+/// Questions that Azure takes by POST change nothing: they are tried again like reads.
+fn judged_as(method: Method, path: &str) -> Method {
+    let path = path.to_lowercase();
+    let asks = ["/checkpolicyrestrictions", "/placementscores/spot/generate"];
+    if method == Method::Post && asks.iter().any(|end| path.ends_with(end)) {
+        Method::Get
+    } else {
+        method
     }
 }

@@ -10,6 +10,10 @@ pub(crate) const COMPUTE: &str = "2024-07-01";
 pub(crate) const DISKS: &str = "2024-03-02";
 /// Sizes.
 pub(crate) const SKUS: &str = "2021-07-01";
+/// What policies say to what is to be made.
+pub(crate) const POLICY: &str = "2022-03-01";
+/// Spot placement scores.
+pub(crate) const PLACEMENT: &str = "2025-06-05";
 /// Permissions.
 pub(crate) const AUTHORIZATION: &str = "2022-04-01";
 /// Retail prices; the first version with savings plans.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use azure::{Client, Examination, Permissions, PriceList, RequestError, SubscriptionState};
+use azure::{Client, Examination, PriceList, RequestError, SubscriptionState};
+use model::permissions::Permissions;
 use render::doctor::{Check, CheckVerdict};
 
 use crate::{

@@ -29,4 +29,6 @@ pub mod resource;
 
 pub mod live;
 
+pub mod permissions;
+
 pub mod plan;

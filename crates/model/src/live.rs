@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::{
     address::Address,
     ids::ArmId,
+    permissions::Permissions,
     resource::{PurchasePlan, Resource, System, Tags},
     units::{CaseInsensitive, Region, SizeName, Timestamp},
 };
@@ -233,6 +234,40 @@ pub enum Question {
     OwnImage(OwnImageQuestion),
     /// Whether the terms of a purchase plan are accepted.
     Terms(PurchasePlan),
+    /// For which namespaces the subscription is registered.
+    Namespaces,
+    /// What the credential may do in the subscription or in a group.
+    Permissions(ArmId),
+    /// What policies say to a node.
+    Policy(PolicyQuestion),
+    /// How likely spot capacity is to be had.
+    SpotPlacement(PlacementQuestion),
+}
+
+/// Asks what policies say to a node that is to be made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PolicyQuestion {
+    /// The group that it is to be in, where that exists; else the subscription.
+    pub scope: ArmId,
+    /// The region.
+    pub location: Region,
+    /// The size.
+    pub size: SizeName,
+    /// Publisher, offer and SKU of a marketplace image.
+    pub image: Option<[CaseInsensitive; 3]>,
+    /// The tags that the node gets.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Asks how likely spot capacity is to be had.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PlacementQuestion {
+    /// The region.
+    pub location: Region,
+    /// The size.
+    pub size: SizeName,
+    /// How many VMs.
+    pub count: u32,
 }
 
 /// Asks for a version of a marketplace image.
@@ -294,6 +329,14 @@ pub struct Facts {
     pub images: BTreeMap<ImageQuestion, Answer<Option<ImageFact>>>,
     /// Images by their id. `Known(None)` means that there is none.
     pub own_images: BTreeMap<OwnImageQuestion, Answer<Option<ImageFact>>>,
+    /// States of registration by namespace.
+    pub namespaces: Option<Answer<BTreeMap<String, String>>>,
+    /// Permissions by scope.
+    pub permissions: BTreeMap<ArmId, Answer<Permissions>>,
+    /// What policies say to nodes: nothing, where they may be made.
+    pub policies: BTreeMap<PolicyQuestion, Answer<Vec<PolicyFact>>>,
+    /// Azure's word on spot capacity, such as `High`; none where it says nothing.
+    pub placements: BTreeMap<PlacementQuestion, Answer<Option<String>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
 }
@@ -308,6 +351,10 @@ impl Facts {
             Question::Image(image) => self.images.contains_key(image),
             Question::OwnImage(image) => self.own_images.contains_key(image),
             Question::Terms(plan) => self.terms.contains_key(plan),
+            Question::Namespaces => self.namespaces.is_some(),
+            Question::Permissions(scope) => self.permissions.contains_key(scope),
+            Question::Policy(node) => self.policies.contains_key(node),
+            Question::SpotPlacement(asked) => self.placements.contains_key(asked),
         }
     }
 
@@ -334,6 +381,16 @@ impl Facts {
             }
             Question::Terms(plan) => {
                 self.terms.insert(plan, Answer::Unknown { reason });
+            }
+            Question::Namespaces => self.namespaces = Some(Answer::Unknown { reason }),
+            Question::Permissions(scope) => {
+                self.permissions.insert(scope, Answer::Unknown { reason });
+            }
+            Question::Policy(node) => {
+                self.policies.insert(node, Answer::Unknown { reason });
+            }
+            Question::SpotPlacement(asked) => {
+                self.placements.insert(asked, Answer::Unknown { reason });
             }
         }
     }
@@ -413,6 +470,15 @@ impl ImageFact {
         let (_, value) = features.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         Some(value)
     }
+}
+
+/// A policy that does not let a node be made as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFact {
+    /// The assignment's id, or its name where that is all there is.
+    pub assignment: String,
+    /// What it objects to, such as `location`; empty where it does not say.
+    pub objection: String,
 }
 
 /// What a subscription has with the terms of a purchase plan.

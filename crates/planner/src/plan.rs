@@ -7,6 +7,7 @@ use model::{
     catalog::Catalog,
     cost::Amount,
     diag::{At, Code, Diagnostic, Diagnostics},
+    ids::ArmId,
     live::{Live, Mode, Question},
     plan::{
         Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan, PoolImage,
@@ -314,6 +315,7 @@ impl Assembly<'_> {
         let steps = order::run(steps, self.index);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
+        self.look_ahead(&steps, findings);
         self.note_unknown_facts(findings);
         let prices = cost::Prices {
             catalog,
@@ -361,6 +363,25 @@ impl Assembly<'_> {
             run: Run::default(),
             diagnostics: Vec::new(),
         }
+    }
+
+    /// What Azure lets be done, as far as it tells before anybody tries. What is to be deleted
+    /// is deleted or not.
+    fn look_ahead(&self, steps: &[Step], findings: &mut Findings) {
+        let Input {
+            spec,
+            live,
+            options,
+            ..
+        } = self.input;
+        if options.destroy {
+            return;
+        }
+        let subscription = live.subscription.as_deref().unwrap_or(NO_SUBSCRIPTION);
+        let group = ArmId::resource_group(subscription, &spec.resource_group);
+        findings.extend(preflight::rights(steps, live, options.mode, &group));
+        findings.extend(preflight::policies(steps, live, options.mode, &group));
+        findings.extend(preflight::placement(steps, live, options.mode));
     }
 
     /// What it costs, and what it costs after with spot nodes paid for on demand.

@@ -16,6 +16,6 @@ pub(crate) use self::{
     place::{Place, two_pools},
     ran::Ran,
     running::Running,
-    server::{SUBSCRIPTION, Server},
+    server::{SUBSCRIPTION, Server, is_write},
     trials::{Seeded, each},
 };

@@ -107,7 +107,7 @@ impl Server {
         let log = self.log();
         let text = |value: &Value| value.as_str().expect("text").to_owned();
         log.iter()
-            .filter(|record| record["method"] != "GET" && record["kind"] != "token")
+            .filter(|record| is_write(record))
             .map(|record| format!("{} {}", text(&record["method"]), text(&record["path"])))
             .collect()
     }
@@ -187,4 +187,14 @@ impl Server {
 
 fn id(resource: &Value) -> String {
     resource["id"].as_str().expect("an id").to_lowercase()
+}
+
+/// Whether a request of the log may change something. Some questions are asked by POST.
+pub(crate) fn is_write(record: &Value) -> bool {
+    let path = record["path"].as_str().unwrap_or_default();
+    let path = path.split('?').next().unwrap_or_default();
+    let asks = ["/checkPolicyRestrictions", "/placementScores/spot/generate"];
+    record["method"] != "GET"
+        && record["kind"] != "token"
+        && !asks.iter().any(|end| path.ends_with(end))
 }

@@ -5,6 +5,8 @@
 
 mod image;
 mod own_image;
+mod placement;
+mod policy;
 mod sizes;
 pub(crate) mod terms;
 mod usages;
@@ -12,11 +14,17 @@ mod usages;
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
-use model::live::{Answer, Facts, Question};
+use model::{
+    ids::ArmId,
+    live::{Answer, Facts, PlacementQuestion, PolicyFact, PolicyQuestion, Question},
+    permissions::Permissions,
+    resource::PurchasePlan,
+};
 
 use crate::{
     client::Client,
     error::{ReadError, RequestError},
+    examine,
     read::explain,
 };
 
@@ -36,10 +44,11 @@ enum Told {
         model::live::OwnImageQuestion,
         Answer<Option<model::live::ImageFact>>,
     ),
-    Terms(
-        model::resource::PurchasePlan,
-        Answer<model::live::TermsFact>,
-    ),
+    Namespaces(Answer<BTreeMap<String, String>>),
+    Permissions(ArmId, Answer<Permissions>),
+    Policy(PolicyQuestion, Answer<Vec<PolicyFact>>),
+    SpotPlacement(PlacementQuestion, Answer<Option<String>>),
+    Terms(PurchasePlan, Answer<model::live::TermsFact>),
 }
 
 /// Answers those of the questions that have no answer yet.
@@ -74,6 +83,16 @@ pub async fn answer(
             }
             Told::OwnImage(image, answer) => {
                 facts.own_images.insert(image, answer);
+            }
+            Told::Namespaces(answer) => facts.namespaces = Some(answer),
+            Told::Permissions(scope, answer) => {
+                facts.permissions.insert(scope, answer);
+            }
+            Told::Policy(node, answer) => {
+                facts.policies.insert(node, answer);
+            }
+            Told::SpotPlacement(asked, answer) => {
+                facts.placements.insert(asked, answer);
             }
             Told::Terms(plan, answer) => {
                 facts.terms.insert(plan, answer);
@@ -118,13 +137,43 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
             let answer = known_or_refused(client, &what, found).await?;
             Ok(Told::OwnImage(image.clone(), answer))
         }
-        Question::Terms(plan) => {
-            let found = terms::read(client, plan).await;
-            let what = format!("the terms of `{}:{}`", plan.publisher, plan.product);
-            let answer = known_or_refused(client, &what, found).await?;
-            Ok(Told::Terms(plan.clone(), answer))
-        }
+        Question::Terms(plan) => of_terms(client, plan).await,
+        Question::Namespaces => of_namespaces(client).await,
+        Question::Permissions(scope) => of_permissions(client, scope).await,
+        Question::Policy(node) => of_policies(client, node).await,
+        Question::SpotPlacement(asked) => of_placement(client, asked).await,
     }
+}
+
+async fn of_namespaces(client: &Client) -> Result<Told, ReadError> {
+    let found = examine::namespaces(client).await;
+    let answer = known_or_untold(client, "the registered namespaces", found).await?;
+    Ok(Told::Namespaces(answer))
+}
+
+async fn of_permissions(client: &Client, scope: &ArmId) -> Result<Told, ReadError> {
+    let found = examine::permissions(client, scope.as_str()).await;
+    let answer = known_or_untold(client, "the permissions", found).await?;
+    Ok(Told::Permissions(scope.clone(), answer))
+}
+
+async fn of_policies(client: &Client, node: &PolicyQuestion) -> Result<Told, ReadError> {
+    let found = policy::read(client, node).await;
+    let answer = known_or_untold(client, "the policies", found).await?;
+    Ok(Told::Policy(node.clone(), answer))
+}
+
+async fn of_placement(client: &Client, asked: &PlacementQuestion) -> Result<Told, ReadError> {
+    let found = placement::read(client, asked).await;
+    let answer = known_or_untold(client, "the spot placement score", found).await?;
+    Ok(Told::SpotPlacement(asked.clone(), answer))
+}
+
+async fn of_terms(client: &Client, plan: &PurchasePlan) -> Result<Told, ReadError> {
+    let found = terms::read(client, plan).await;
+    let what = format!("the terms of `{}:{}`", plan.publisher, plan.product);
+    let answer = known_or_refused(client, &what, found).await?;
+    Ok(Told::Terms(plan.clone(), answer))
 }
 
 /// A refusal is an answer of its own kind; anything else that goes wrong is an error.
@@ -145,6 +194,20 @@ async fn known_or_refused<T>(
             })
         }
         Err(error) => Err(explain(client, what, error).await),
+    }
+}
+
+/// The same for what only helps to foresee a refusal: whatever Azure says instead, it is unknown.
+async fn known_or_untold<T>(
+    client: &Client,
+    what: &str,
+    found: Result<T, RequestError>,
+) -> Result<Answer<T>, ReadError> {
+    match found {
+        Err(error) if error.arm().is_some() => Ok(Answer::Unknown {
+            reason: error.reason(),
+        }),
+        other => known_or_refused(client, what, other).await,
     }
 }
 

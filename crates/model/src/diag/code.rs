@@ -102,6 +102,8 @@ codes! {
     SpotTooDear = "SPOT001", Error;
     /// Spot capacity whose price is not known and has a limit.
     SpotPriceUnknown = "SPOT002", Warning;
+    /// Spot capacity that Azure holds to be unlikely.
+    SpotUnlikely = "SPOT003", Warning;
     /// A pool that cannot be the scale set that it is to be.
     ScaleSetRefused = "POOL001", Error;
     /// Disks that need a zone where the size has none.
@@ -124,6 +126,14 @@ codes! {
     QuotaShort = "QUOTA001", Error;
     /// Quota that could not be checked.
     QuotaUnknown = "QUOTA002", Warning;
+    /// A namespace that the subscription is not registered for.
+    NamespaceNotRegistered = "RIGHT001", Error;
+    /// An action that the credential may not do.
+    PermissionMissing = "RIGHT002", Warning;
+    /// What the subscription or the credential allows and could not be read.
+    RightsUnknown = "RIGHT003", Warning;
+    /// A policy that does not let nodes be made.
+    PolicyDenies = "RIGHT004", Error;
     /// What an offline plan cannot know.
     OfflineUnknowns = "QUOTA003", Warning;
     /// Something without a price.

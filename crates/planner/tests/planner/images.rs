@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     live::{Answer, ImageFact, ImageQuestion, Live, SizeFact},
     resource::Security,
-    spec::{ImageChoice, Pool, SecurityChoice, SizeChoice, Stage, Workload},
+    spec::{ImageChoice, Pool, SecurityChoice, SizeChoice, SizeConstraints, Stage, Workload},
     units::{Region, SizeName},
 };
 
@@ -330,4 +330,24 @@ fn an_image_without_a_driver_for_the_disk_controller_does_not_fit() {
     };
     check("SCSI", false);
     check("SCSI, NVMe", true);
+}
+
+#[test]
+fn a_size_without_infiniband_is_no_candidate_where_it_is_asked_for() {
+    let mut pool = pool(Stage::Training, Workload::Generative);
+    pool.size = SizeChoice::Constrained(SizeConstraints {
+        rdma: Some(true),
+        ..SizeConstraints::default()
+    });
+    let plan = good_plan(&spec(pool), &empty());
+    let catalog = model::catalog::Catalog::embedded();
+    let chosen = &plan.pools["train"];
+    let has = |name: &SizeName| catalog.size(name).is_some_and(|size| size.rdma);
+    assert!(has(&chosen.size), "{}", chosen.size);
+    let (with, without): (Vec<_>, Vec<_>) = chosen
+        .candidates
+        .iter()
+        .partition(|candidate| has(&candidate.size));
+    assert!(!with.is_empty() && !without.is_empty());
+    assert!(without.iter().all(|candidate| candidate.rank.is_none()));
 }

@@ -31,6 +31,8 @@ mod fallbacks;
 
 mod resizing;
 
+mod rights;
+
 mod windows;
 
 mod spot;

@@ -9,6 +9,7 @@ use model::{
         Answer, Facts, ImageFact, Instance, Live, LiveResource, Mode, Owner, Power, Provisioning,
         Question, State, UsageFact,
     },
+    permissions::{self, Grant},
     plan::{Action, Plan, SpecReference, Step},
     resource::{Known, Properties, Resource, ResourceKind},
     spec::{
@@ -178,26 +179,56 @@ pub(crate) fn planned_with(
             return planned;
         }
         for question in open {
-            match question {
-                Question::Image(image) => {
-                    let fact = ImageFact {
-                        version: image.version.clone().unwrap_or_else(|| NEWEST.to_owned()),
-                        ..ImageFact::default()
-                    };
-                    live.facts.images.insert(image, Answer::Known(Some(fact)));
-                }
-                Question::OwnImage(image) => {
-                    live.facts
-                        .own_images
-                        .insert(image, Answer::Known(Some(ImageFact::default())));
-                }
-                other @ (Question::Terms(_)
-                | Question::Sizes(_)
-                | Question::ComputeQuota(_)
-                | Question::NetworkQuota(_)) => {
-                    live.facts.set_unknown(other, "not asked in this test");
-                }
-            }
+            answer(question, &mut live);
+        }
+    }
+}
+
+/// Answers a question so that nothing is refused.
+fn answer(question: Question, live: &mut Live) {
+    match question {
+        Question::Image(image) => {
+            let fact = ImageFact {
+                version: image.version.clone().unwrap_or_else(|| NEWEST.to_owned()),
+                ..ImageFact::default()
+            };
+            live.facts.images.insert(image, Answer::Known(Some(fact)));
+        }
+        Question::OwnImage(image) => {
+            live.facts
+                .own_images
+                .insert(image, Answer::Known(Some(ImageFact::default())));
+        }
+        Question::Namespaces => {
+            let registered = [
+                "Microsoft.Compute",
+                "Microsoft.Network",
+                "Microsoft.MarketplaceOrdering",
+            ]
+            .map(|name| (name.to_owned(), "Registered".to_owned()));
+            live.facts.namespaces = Some(Answer::Known(BTreeMap::from(registered)));
+        }
+        Question::Permissions(scope) => {
+            let grants = vec![Grant {
+                actions: vec!["*".to_owned()],
+                not_actions: Vec::new(),
+            }];
+            live.facts
+                .permissions
+                .insert(scope, Answer::Known(permissions::Permissions { grants }));
+        }
+        Question::Policy(node) => {
+            live.facts.policies.insert(node, Answer::Known(Vec::new()));
+        }
+        Question::SpotPlacement(asked) => {
+            let score = Some("High".to_owned());
+            live.facts.placements.insert(asked, Answer::Known(score));
+        }
+        other @ (Question::Terms(_)
+        | Question::Sizes(_)
+        | Question::ComputeQuota(_)
+        | Question::NetworkQuota(_)) => {
+            live.facts.set_unknown(other, "not asked in this test");
         }
     }
 }

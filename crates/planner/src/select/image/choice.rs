@@ -411,7 +411,11 @@ impl Choice {
             Question::Sizes(_)
             | Question::ComputeQuota(_)
             | Question::NetworkQuota(_)
-            | Question::Terms(_) => None,
+            | Question::Terms(_)
+            | Question::Namespaces
+            | Question::Permissions(_)
+            | Question::Policy(_)
+            | Question::SpotPlacement(_) => None,
         }
     }
 

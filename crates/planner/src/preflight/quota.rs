@@ -261,7 +261,11 @@ fn check(
             | Question::Sizes(_)
             | Question::Image(_)
             | Question::OwnImage(_)
-            | Question::Terms(_) => "compute",
+            | Question::Terms(_)
+            | Question::Namespaces
+            | Question::Permissions(_)
+            | Question::Policy(_)
+            | Question::SpotPlacement(_) => "compute",
         };
         let message = format!("the {kind} quota in {location} could not be read: {reason}");
         let help = "the plan may fail at apply; reading quota needs the Reader role";

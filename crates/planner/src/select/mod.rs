@@ -139,6 +139,8 @@ pub struct Context<'a> {
     pub budget: Option<&'a Budget>,
     /// Whether live choices are made anew.
     pub reselect: bool,
+    /// Whether a refusal offers changes that would do, which takes many tries.
+    pub offers_ways_out: bool,
 }
 
 impl Context<'_> {

@@ -19,6 +19,8 @@ mod regional;
 
 mod lone;
 
+mod temporary_disk;
+
 mod unit_price;
 
 mod parts;
@@ -48,5 +50,6 @@ pub use self::{
     },
     rows::*,
     table::TableError,
+    temporary_disk::TemporaryDisk,
     unit_price::UnitPrices,
 };

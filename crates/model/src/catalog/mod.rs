@@ -19,8 +19,6 @@ mod regional;
 
 mod lone;
 
-mod temporary_disk;
-
 mod unit_price;
 
 mod parts;
@@ -50,6 +48,5 @@ pub use self::{
     },
     rows::*,
     table::TableError,
-    temporary_disk::TemporaryDisk,
     unit_price::UnitPrices,
 };

@@ -18,8 +18,6 @@ mod changes;
 
 mod replacing;
 
-mod resizing;
-
 mod spot;
 
 mod costs;

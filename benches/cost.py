@@ -41,31 +41,31 @@ def spec():
     return "\n".join(lines) + "\n"
 
 
-def milliseconds(binary, arguments, folder):
+def milliseconds(binary, arguments, folder, expected=0):
     """Wall time of whole processes, the shortest first."""
     times = []
     for _ in range(RUNS):
         begin = time.perf_counter()
         ran = subprocess.run([binary, *arguments], cwd=folder, capture_output=True, check=False)
         times.append((time.perf_counter() - begin) * 1000)
-        if ran.returncode != 0 or not ran.stdout:
+        if ran.returncode != expected or not ran.stdout:
             sys.exit(f"{arguments}: exit {ran.returncode}: {ran.stderr.decode()}")
     return sorted(times)
 
 
-def main(arguments):
-    binary, note = pathlib.Path(arguments[0]).resolve().as_posix(), " ".join(arguments[1:])
-    results, met = {}, True
-    with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "tensorform.yaml").write_text(spec(), encoding="utf-8")
-        milliseconds(binary, ["--version"], folder)
-        for name, command, most in MEASURED:
-            times = milliseconds(binary, command, folder)
-            median = statistics.median(times)
-            results[name] = {"arguments": command, "most_ms": most, "median_ms": median, "all_ms": times}
-            ratio = "" if most is None else f"{median / most:5.2f} of the {most} ms promised"
-            print(f"{name:8} {times[0]:7.1f} least {median:7.1f} median {times[-1]:7.1f} most ms  {ratio}")
-            met &= most is None or median <= most
+def measure(binary, name, measured, folder, expected=0):
+    """The result of one row of what is measured, printed with how it stands to the promise."""
+    label, command, most = measured
+    times = milliseconds(binary, command, folder, expected)
+    median = statistics.median(times)
+    ratio = "" if most is None else f"{median / most:5.2f} of the {most} ms promised"
+    print(f"{label:{name}} {times[0]:7.1f} least {median:7.1f} median {times[-1]:7.1f} most ms  {ratio}")
+    return {"arguments": command, "most_ms": most, "median_ms": median, "all_ms": times}
+
+
+def keep(what, note, results):
+    """Keeps the results, and ends well where all are within what is promised."""
+    met = all(row["most_ms"] is None or row["median_ms"] <= row["most_ms"] for row in results.values())
     git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     today = datetime.date.today().isoformat()
     kept = {
@@ -73,10 +73,21 @@ def main(arguments):
         "machine": {"system": platform.platform(), "cpus": os.cpu_count(), "load": os.getloadavg()},
         "results": results,
     }
-    path = ROOT / f"benches/results/{today}-cost.json"
+    path = ROOT / f"benches/results/{today}-{what}.json"
     path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     print(f"kept in {path.relative_to(ROOT)}; {'within' if met else 'NOT within'} what is promised")
     sys.exit(0 if met else 1)
+
+
+def main(arguments):
+    binary, note = pathlib.Path(arguments[0]).resolve().as_posix(), " ".join(arguments[1:])
+    results = {}
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "tensorform.yaml").write_text(spec(), encoding="utf-8")
+        milliseconds(binary, ["--version"], folder)
+        for measured in MEASURED:
+            results[measured[0]] = measure(binary, 8, measured, folder)
+    keep("cost", note, results)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ pub(crate) struct Located {
     pub(crate) selections: Selections,
     /// Pools for which nothing fits.
     pub(crate) refused: BTreeMap<String, PoolRefusal>,
+    /// Whether the catalogue has the region.
+    is_known: bool,
     /// Whether the stack can be planned there.
     pub(crate) fits: bool,
     /// Quota counters that do not hold all pools together.
@@ -41,8 +43,9 @@ pub(crate) struct Located {
 /// pool finds a size.
 pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
     let asked = &input.spec.locations;
+    let needs = needs(input);
     if let Some(live) = of_live(input.live) {
-        let mut located = select_all(input, &live);
+        let mut located = select_all(input, &live, &needs, true);
         if !asked.contains(&live) {
             let message =
                 format!("the stack lives in {live}, which the spec does not list any more");
@@ -54,9 +57,11 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
         return Some(located);
     }
     let mut passed_over: Vec<Located> = Vec::new();
+    // What would do instead is worked out only where it is shown.
+    let is_only = asked.len() == 1;
     for location in asked {
-        let mut located =
-            unknown_region(input, location).unwrap_or_else(|| select_all(input, location));
+        let mut located = unknown_region(input, location)
+            .unwrap_or_else(|| select_all(input, location, &needs, is_only));
         if located.holds() {
             note_passed_over(passed_over, &mut located.findings);
             return Some(located);
@@ -78,6 +83,9 @@ pub(crate) fn choose(input: Input<'_>) -> Option<Located> {
         return None;
     }
     let mut located = passed_over.remove(index);
+    if !is_only && located.findings.diagnostics.has_errors() && located.is_known {
+        located = select_all(input, &located.location, &needs, true);
+    }
     located.fits = nearest.is_some();
     for other in passed_over {
         let reason = other.reasons().next().map(|(_, reason)| reason);
@@ -139,6 +147,7 @@ fn unknown_region(input: Input<'_>, location: &Region) -> Option<Located> {
         location: location.clone(),
         selections: Selections::new(),
         refused: BTreeMap::new(),
+        is_known: false,
         fits: false,
         short: Vec::new(),
         findings,
@@ -156,7 +165,22 @@ fn note_passed_over(passed_over: Vec<Located>, findings: &mut Findings) {
     }
 }
 
-fn select_all(input: Input<'_>, location: &Region) -> Located {
+/// What each pool's model needs; the same in every region.
+type Needs = BTreeMap<String, Result<Option<Need>, Diagnostic>>;
+
+fn needs(input: Input<'_>) -> Needs {
+    let pools = input.spec.pools.iter();
+    pools
+        .map(|(name, pool)| (name.clone(), Need::of(name, pool, input.catalog)))
+        .collect()
+}
+
+fn select_all(
+    input: Input<'_>,
+    location: &Region,
+    needs: &Needs,
+    offers_ways_out: bool,
+) -> Located {
     let mut findings = Findings::default();
     let mut selections = Selections::new();
     let mut refused = BTreeMap::new();
@@ -165,24 +189,26 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
     let budget = strict_budget(input);
     let mut demand = select::Demand::default();
     for (name, pool) in &input.spec.pools {
-        let need = match Need::of(name, pool, input.catalog) {
-            Ok(need) => need,
-            Err(finding) => {
-                findings.diagnostics.push(finding);
+        let need = match needs.get(name) {
+            Some(Ok(need)) => need.as_ref(),
+            Some(Err(finding)) => {
+                findings.diagnostics.push(finding.clone());
                 None
             }
+            None => None,
         };
         let context = Context {
             spec: input.spec,
             name,
             pool,
-            need: need.as_ref(),
+            need,
             catalog: input.catalog,
             live: input.live,
             location,
             mode: input.options.mode,
             today,
             budget,
+            offers_ways_out,
             reselect: input.options.reselect,
             grouped: select::grouping::live(input.live, name),
         };
@@ -208,6 +234,7 @@ fn select_all(input: Input<'_>, location: &Region) -> Located {
     }
     Located {
         location: location.clone(),
+        is_known: true,
         fits: !refused
             .keys()
             .any(|name| target::concerns(input, Some(name))),

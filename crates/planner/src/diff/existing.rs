@@ -1,7 +1,7 @@
 //! From the differences and the state of a live resource to one step.
 
 use model::{
-    catalog::{Catalog, Size, TemporaryDisk},
+    catalog::{Catalog, Size},
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
@@ -19,9 +19,6 @@ use super::{
     stronger,
 };
 use crate::shape::Desired;
-
-/// The feature of a subscription that lets it resize between kinds of temporary disks.
-const RESIZE_FEATURE: &str = "VMTempDiskResizePreview";
 
 /// A desired resource that is live.
 pub(super) struct Existing<'a> {
@@ -143,12 +140,15 @@ impl Existing<'_> {
     }
 
     /// A resize inside the quota family can stay on the hardware; another needs new hardware.
-    /// Between sizes with temporary disks of different kinds Azure does not resize at all.
+    /// Between sizes with and without a temporary disk Azure does not resize at all.
     fn resize(&self) -> Action {
         let size = |resource: &Resource| self.catalog.size(&resource.virtual_machine()?.size);
         let before = self.live.resource.as_ref().and_then(size);
         let after = size(&self.desired.resource);
-        if self.temporary_disks().is_some() {
+        let disk = |size: Option<&Size>| size.and_then(Size::has_temporary_disk);
+        if let (Some(before), Some(after)) = (disk(before), disk(after))
+            && before != after
+        {
             return Action::Replace;
         }
         if !self.has_hardware() {
@@ -161,17 +161,6 @@ impl Existing<'_> {
         } else {
             Action::StopUpdate
         }
-    }
-
-    /// The kinds of temporary disks that a resize would go between, where they differ.
-    fn temporary_disks(&self) -> Option<(TemporaryDisk, TemporaryDisk)> {
-        let disk = |resource: &Resource| {
-            let vm = resource.virtual_machine()?;
-            self.catalog.size(&vm.size)?.temporary_disk()
-        };
-        let before = self.live.resource.as_ref().and_then(disk)?;
-        let after = disk(&self.desired.resource)?;
-        (before != after).then_some((before, after))
     }
 
     fn has_hardware(&self) -> bool {
@@ -256,12 +245,8 @@ impl Existing<'_> {
                 difference.class == Class::Resize && *effect == Action::Replace
             });
             let mut finding = Diagnostic::new(Code::StopNotAllowed, at, message);
-            if let Some((before, after)) = self.temporary_disks().filter(|_| resizes) {
-                finding = finding.with_help(format!(
-                    "Azure does not resize from {} to {} unless the subscription has the preview feature `{RESIZE_FEATURE}`: the node would be made anew",
-                    before.words(),
-                    after.words()
-                ));
+            if resizes {
+                finding = finding.with_help("Azure does not resize between sizes with and without a temporary disk: the node would be made anew");
             }
             let finding = finding
                 .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")

@@ -72,6 +72,9 @@ pub(super) fn nothing_fits(
         Some(_) | None => None,
     };
     let finding = finding.unwrap_or_else(|| none_of(context, role, rejected, near.first()));
+    if !context.offers_ways_out {
+        return finding;
+    }
     let mut ways = ways_out(context, role, nodes, &near);
     if let SizeChoice::Constrained(_) = &context.pool.size
         && ways.is_empty()
@@ -87,6 +90,9 @@ pub(super) fn nothing_fits(
 
 /// What would help a pool whose named size is refused.
 pub(super) fn instead_of_named(trial: &Trial<'_>, nodes: &Nodes<'_>) -> Vec<String> {
+    if !trial.context.offers_ways_out {
+        return Vec::new();
+    }
     let mut ways = ways_out(trial.context, trial.role, nodes, &[*trial]);
     ways.extend(auto_instead(trial.context, trial.role, nodes));
     ways.extend(elsewhere(&[*trial], None));
@@ -261,10 +267,19 @@ fn ways_out(
 
 /// The size that the pool would get if it were this one; `None` where none fits.
 fn fitting(context: Context<'_>, role: Role, nodes: &Nodes<'_>, pool: &Pool) -> Option<SizeName> {
-    let need = Need::of(context.name, pool, context.catalog).ok()?;
+    // What is known of the same model already need not be worked out again.
+    let other = if pool.model == context.pool.model {
+        None
+    } else {
+        Some(Need::of(context.name, pool, context.catalog).ok()?)
+    };
+    let need = match &other {
+        Some(other) => other.as_ref(),
+        None => context.need,
+    };
     let context = Context {
         pool,
-        need: need.as_ref(),
+        need,
         ..context
     };
     let SizeChoice::Named(name) = &pool.size else {

@@ -157,6 +157,8 @@ pub struct Context<'a> {
     pub reselect: bool,
     /// What is live of the pool: single VMs or a set; `None` for nothing.
     pub grouped: Option<Placement>,
+    /// Whether a refusal offers changes that would do, which takes many tries.
+    pub offers_ways_out: bool,
 }
 
 impl Context<'_> {

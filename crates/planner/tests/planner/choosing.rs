@@ -421,3 +421,25 @@ fn whether_a_size_has_gpus_is_not_read_from_a_capability_that_may_say_zero() {
     check(Some("8"));
     check(Some("many"));
 }
+
+fn cpu_of(size: &str) -> Spec {
+    spec(named(Stage::Inference, Workload::Small, size, 1))
+}
+
+#[test]
+fn sizes_are_found_whatever_their_case_and_suggested_whatever_their_blanks() {
+    let live = applied(&good_plan(&cpu_of("Standard_D4s_v5"), &empty()), &empty());
+    let other_case = planned(&cpu_of("standard_d4S_V5"), &live);
+    assert_eq!(actions(&other_case.plan.expect("a plan")), []);
+    let check = |given: &str| {
+        let refused = planned(&cpu_of(given), &empty());
+        assert_eq!(codes(&refused.diagnostics), ["SIZE001"], "{given}");
+        let finding = refused.diagnostics.iter().next().expect("a finding");
+        let meant = "did you mean `Standard_ND96isr_H100_v5`?";
+        assert_eq!(finding.help[0], meant, "{given}");
+    };
+    check("Standard ND96isr H100 v5");
+    check(" standard_nd96ISR_h100_v5 ");
+    check("nd96isr_h100_v5");
+    check("ND96isr H100 v5");
+}

@@ -170,6 +170,8 @@ codes! {
     ReplaceUnknown = "CHANGE005", Error;
     /// A resource that `--replace` does not replace.
     ReplaceRefused = "CHANGE006", Error;
+    /// A resize for which the node is made anew.
+    ResizeReplaces = "CHANGE007", Note;
     /// A saved plan that does not hold any more.
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.

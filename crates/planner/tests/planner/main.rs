@@ -20,6 +20,8 @@ mod targets;
 
 mod verifying;
 
+mod resizing;
+
 mod fallbacks;
 
 mod spot;

@@ -148,6 +148,8 @@ codes! {
     GroupNotOurs = "OWN003", Note;
     /// A resource group that stays because of what others have in it.
     GroupKept = "OWN004", Warning;
+    /// A resource of `--adopt` that is not taken over.
+    AdoptRefused = "OWN005", Error;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

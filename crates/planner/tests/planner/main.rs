@@ -22,6 +22,8 @@ mod verifying;
 
 mod resizing;
 
+mod adopting;
+
 mod fallbacks;
 
 mod spot;

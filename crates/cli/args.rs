@@ -339,6 +339,9 @@ pub(crate) struct Planning {
     /// Replace the resource with this address
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) replace: Vec<String>,
+    /// Take over a resource that stands where the spec wants one
+    #[arg(long, value_name = "ADDRESS=ID")]
+    pub(crate) adopt: Vec<String>,
     /// Plan only this pool and what it needs
     #[arg(long, value_name = "POOL", value_delimiter = ',')]
     pub(crate) target: Vec<String>,
@@ -364,12 +367,12 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew", "target"])]
+    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt"])]
     pub(crate) destroy: bool,
     /// Only tell what is live and not as the spec says
     #[arg(
         long,
-        conflicts_with_all = ["out", "destroy", "replace", "reselect", "renew", "offline"]
+        conflicts_with_all = ["out", "destroy", "replace", "reselect", "renew", "adopt", "offline"]
     )]
     pub(crate) refresh_only: bool,
     /// Exit with 2 when there are changes
@@ -402,7 +405,7 @@ pub(crate) struct Applying {
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
-    #[arg(conflicts_with_all = ["replace", "reselect", "renew", "target", "offline", "price_book"])]
+    #[arg(conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt", "offline", "price_book"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,

@@ -1,12 +1,17 @@
 //! From a spec and a world to a plan: reads, asks, decides, and seals.
 
-use std::{collections::BTreeSet, path::Path, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    time::Instant,
+};
 
 use azure::ReadScope;
 use model::{
     address::Address,
     catalog::Catalog,
     diag::{At, Code, Diagnostic, Diagnostics},
+    ids::ArmId,
     live::{Live, Mode},
     plan::{Explanation, Plan, Run},
     price_book::PriceBook,
@@ -107,6 +112,7 @@ fn options(
         permissions: Permissions {
             allow_stop: planning.allow_stop,
             replace: addresses(&planning.replace)?,
+            adopt: adopted(&planning.adopt)?,
         },
         limits: limits(&planning.pricing),
         price_book: planning
@@ -141,6 +147,23 @@ fn addresses(texts: &[String]) -> Result<Vec<Address>, Stop> {
         text.parse().map_err(|problem: String| {
             Stop::usage(format!("--replace: {problem}"))
                 .help("`plan` shows addresses, such as `pool.train[0].vm`")
+        })
+    };
+    texts.iter().map(read).collect()
+}
+
+fn adopted(texts: &[String]) -> Result<BTreeMap<Address, ArmId>, Stop> {
+    let read = |text: &String| {
+        let (address, id) = text
+            .split_once('=')
+            .ok_or_else(|| format!("expected ADDRESS=ID, found `{text}`"))?;
+        let id = id.parse().map_err(|problem| format!("`{id}`: {problem}"))?;
+        Ok((address.parse()?, id))
+    };
+    let read = |text: &String| {
+        read(text).map_err(|problem: String| {
+            Stop::usage(format!("--adopt: {problem}"))
+                .help("write the address that `plan` shows, `=`, and the resource's whole id")
         })
     };
     texts.iter().map(read).collect()

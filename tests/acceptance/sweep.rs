@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Place, Ran, Seeded, Server, each, is_write, two_pools};
+use crate::harness::{Place, Ran, Seeded, Server, each, is_write, three_pools};
 
 /// Trials of each command where not all are wanted.
 const CHOSEN: usize = 60;
@@ -88,12 +88,12 @@ fn trials(requests: usize, writes: usize, random: &mut Seeded) -> Vec<Trial> {
 /// Tries all trials, each worker in a world of its own.
 fn try_all(trials: &[Trial], one: impl Fn(&Place, &Server, usize, &Trial) + Sync) {
     let stage = || {
-        let place = Place::new(&two_pools("none"));
+        let place = Place::new(&three_pools("none"));
         let server = place.serve(1_000);
         (server, place)
     };
     let try_one = |(server, place): &mut (Server, Place), at: usize, trial: &Trial| {
-        place.write("tensorform.yaml", &two_pools(&format!("t{at}")));
+        place.write("tensorform.yaml", &three_pools(&format!("t{at}")));
         one(place, server, at, trial);
     };
     each(trials, stage, try_one, |trial| {
@@ -136,7 +136,7 @@ fn is_truthful(ran: &Ran, server: &Server, what: &str) {
 #[test]
 fn an_apply_survives_any_fault_at_any_request() {
     let mut random = Seeded::new();
-    let place = Place::new(&two_pools("usual"));
+    let place = Place::new(&three_pools("usual"));
     let server = place.serve(1_000);
     let (requests, writes) = usual(&place, &server, "apply");
     let trials = trials(requests, writes, &mut random);
@@ -164,7 +164,7 @@ fn an_apply_survives_any_fault_at_any_request() {
 #[test]
 fn a_destroy_survives_any_fault_at_any_request() {
     let mut random = Seeded::new();
-    let place = Place::new(&two_pools("usual"));
+    let place = Place::new(&three_pools("usual"));
     let server = place.serve(1_000);
     place.sandbox(&["apply", "--yes"]).exits(0, "made");
     let (requests, writes) = usual(&place, &server, "destroy");

@@ -16,6 +16,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
+    adopted,
     apply_troubles,
     being_written,
     broken_nodes,

@@ -13,7 +13,7 @@ mod trials;
 pub(crate) use self::{
     golden::{compare, root, updates},
     listening::Listening,
-    place::{Place, two_pools},
+    place::{Place, three_pools, two_pools},
     ran::Ran,
     running::Running,
     server::{SUBSCRIPTION, Server, is_write},

@@ -36,6 +36,22 @@ pub(crate) fn two_pools(name: &str) -> String {
     TWO_POOLS.replace("NAME", name)
 }
 
+/// A third pool, which has other ways where there is no capacity.
+const THIRD_POOL: &str = "  batch:
+    stage: training
+    workload: small
+    count: 2
+    size: Standard_D8s_v5
+    zones: none
+    fallback: [Standard_F8s_v2]
+    capacity: {on_partial: rollback}
+";
+
+/// The spec of the two-pool stack with a third pool.
+pub(crate) fn three_pools(name: &str) -> String {
+    format!("{}{THIRD_POOL}", two_pools(name))
+}
+
 /// A folder and an environment to run the binary in.
 #[derive(Debug)]
 pub(crate) struct Place {

@@ -1,7 +1,7 @@
 //! Changing a resource that exists.
 
 use azure_core::Method;
-use model::resource::Tags;
+use model::resource::{ResourceKind, Tags, tags};
 use serde_json::{Value, json};
 
 use super::{
@@ -106,6 +106,16 @@ impl Performer<'_> {
             let found = found.get(path).unwrap_or(&Value::Null);
             model::resource::attributes::same(path, desired, found)
         }))
+    }
+
+    /// Makes the resource the stack's.
+    pub(super) async fn adopt(&self, own: &mut Own) -> Result<(), Stopped> {
+        let now = self.inspect(own).await?;
+        if let Some(stack) = now.tags().get(tags::STACK) {
+            let stack = format!("something of the stack `{stack}`");
+            return Err(failure::occupied(&stack));
+        }
+        self.merge_tags(&self.run_tags(), &[], own).await
     }
 
     /// Adds, changes and removes tags, and leaves the others alone.

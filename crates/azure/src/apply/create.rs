@@ -117,12 +117,7 @@ impl Performer<'_> {
         let mut body = wire::encode(&after).map_err(|error| failure::of_encoding(&error))?;
         self.add_password(&after, &mut body)?;
         if after.kind().takes_tags() {
-            let mut run_tags = Tags::default();
-            run_tags.set(tags::STACK, &self.run.plan.stack);
-            run_tags.set(tags::ADDRESS, self.step.address.to_string());
-            run_tags.set(tags::CREATED, self.run.inputs.created_at.to_string());
-            run_tags.set(tags::RUN, &self.run.inputs.nonce);
-            wire::set_tags(&mut body, &run_tags);
+            wire::set_tags(&mut body, &self.run_tags());
         }
         Ok(body)
     }
@@ -145,6 +140,16 @@ impl Performer<'_> {
             profile.insert("adminPassword".to_owned(), Value::from(password));
         }
         Ok(())
+    }
+
+    /// The tags that make a resource the stack's.
+    pub(super) fn run_tags(&self) -> Tags {
+        let mut run_tags = Tags::default();
+        run_tags.set(tags::STACK, &self.run.plan.stack);
+        run_tags.set(tags::ADDRESS, self.step.address.to_string());
+        run_tags.set(tags::CREATED, self.run.inputs.created_at.to_string());
+        run_tags.set(tags::RUN, &self.run.inputs.nonce);
+        run_tags
     }
 
     /// The resource with the key that the plan could not know.

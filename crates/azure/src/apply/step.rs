@@ -120,6 +120,7 @@ impl<'a> Performer<'a> {
                 Operation::MergeTags { set, remove } => {
                     self.merge_tags(set, remove, &mut own).await?;
                 }
+                Operation::Adopt => self.adopt(&mut own).await?,
                 // What is to be deleted may settle badly.
                 Operation::Settle if operations.peek() == Some(&&Operation::Delete) => {
                     self.settle(Method::Put, Settled::Anyhow, &mut own).await?;

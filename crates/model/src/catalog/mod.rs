@@ -33,6 +33,8 @@ mod cache;
 
 mod embedded;
 
+mod temporary_disk;
+
 #[cfg(test)]
 mod tests;
 
@@ -48,5 +50,6 @@ pub use self::{
     },
     rows::*,
     table::TableError,
+    temporary_disk::TemporaryDisk,
     unit_price::UnitPrices,
 };

@@ -66,26 +66,6 @@ pub struct Size {
     pub as_of: SharedText,
 }
 
-impl Size {
-    /// Whether it has a temporary disk, by the rule of names: all D, E and F sizes did up to
-    /// version 3, and since then those with a `d` behind the number. Other families do not follow
-    /// the rule: `None`.
-    pub fn has_temporary_disk(&self) -> Option<bool> {
-        if !["D", "E", "F"].contains(&self.series.as_str()) {
-            return None;
-        }
-        let name = self.name.as_str().trim_start_matches("Standard_");
-        let first = name.split('_').next().unwrap_or_default();
-        let features = first.trim_start_matches(|letter: char| {
-            letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '-'
-        });
-        match self.version {
-            Some(version) if version >= 4 => Some(features.contains('d')),
-            Some(_) | None => Some(true),
-        }
-    }
-}
-
 /// GPUs of a size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeGpu {

@@ -162,6 +162,8 @@ codes! {
     GroupNotOurs = "OWN003", Note;
     /// A resource group that stays because of what others have in it.
     GroupKept = "OWN004", Warning;
+    /// A resource of `--adopt` that is not taken over.
+    AdoptRefused = "OWN005", Error;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.
@@ -190,6 +192,8 @@ codes! {
     ReplaceUnknown = "CHANGE005", Error;
     /// A resource that `--replace` does not replace.
     ReplaceRefused = "CHANGE006", Error;
+    /// A resize for which the node is made anew.
+    ResizeReplaces = "CHANGE007", Note;
     /// A saved plan that does not hold any more.
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.

@@ -114,6 +114,8 @@ pub enum ReasonCode {
     Absent,
     /// Attributes differ.
     Differs,
+    /// It was nobody's and becomes the stack's.
+    Adopted,
     /// It is not in the spec any more.
     NotInSpec,
     /// Everything is to be deleted.
@@ -165,6 +167,8 @@ pub enum Operation {
         /// The names of tags to remove.
         remove: Vec<String>,
     },
+    /// Makes the resource the stack's, by the tags of the run.
+    Adopt,
     /// Waits until the write that is under way has ended well.
     Settle,
     /// Waits until the resource, which is being deleted, is gone.

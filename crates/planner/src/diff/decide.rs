@@ -8,7 +8,7 @@ use model::{
     resource::{ResourceKind, tags},
 };
 
-use super::{Changes, Permissions, existing::Existing, index::Index, is_deleting};
+use super::{Changes, Permissions, adopt, existing::Existing, index::Index, is_deleting};
 use crate::shape::Desired;
 
 /// Adds the step for a desired resource; none where it may not be made.
@@ -21,6 +21,16 @@ pub(super) fn step(
 ) {
     let absent = || reason(ReasonCode::Absent, Vec::new());
     match index.at_id(&desired.id) {
+        Some(live) if adopt::wants(desired, live, permissions) => {
+            let decision = Existing {
+                desired,
+                live,
+                permissions,
+                catalog,
+            };
+            let step = adopt::taken_over(decision.step(changes));
+            changes.steps.push(step);
+        }
         Some(live) if is_existing_group(live) => note_existing_group(live, changes),
         Some(live) if live.owner == Owner::Foreign || live.address() != Some(&desired.address) => {
             refuse_foreign(desired, live, changes);
@@ -76,7 +86,7 @@ fn note_existing_group(live: &LiveResource, changes: &mut Changes) {
 
 fn refuse_foreign(desired: &Desired, live: &LiveResource, changes: &mut Changes) {
     let message = format!("`{}` exists and does not belong to this stack", live.id);
-    let finding = Diagnostic::new(
+    let mut finding = Diagnostic::new(
         Code::NameTaken,
         At::Resource(desired.address.clone()),
         message,
@@ -84,6 +94,10 @@ fn refuse_foreign(desired: &Desired, live: &LiveResource, changes: &mut Changes)
     .with_help(
         "choose another `name` or `resource_group`, or delete the resource if nobody needs it",
     );
+    if live.tags.get(tags::STACK).is_none() && desired.resource.kind().takes_tags() {
+        let help = format!("or take it over: `--adopt {}={}`", desired.address, live.id);
+        finding = finding.with_help(help);
+    }
     changes.diagnostics.push(finding);
 }
 

@@ -1,7 +1,7 @@
 //! From the differences and the state of a live resource to one step.
 
 use model::{
-    catalog::{Catalog, Size},
+    catalog::{Catalog, Size, TemporaryDisk},
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
@@ -47,6 +47,12 @@ impl Existing<'_> {
         };
         let state = self.state();
         self.check_permission(action, &differences, changes);
+        let resizes = differences.iter().any(|(difference, effect)| {
+            difference.class == Class::Resize && *effect == Action::Replace
+        });
+        if resizes {
+            self.say_other_disk(changes);
+        }
         let attributes = differences
             .iter()
             .map(|(difference, action)| change(difference, *action))
@@ -140,17 +146,12 @@ impl Existing<'_> {
     }
 
     /// A resize inside the quota family can stay on the hardware; another needs new hardware.
-    /// Between sizes with and without a temporary disk Azure does not resize at all.
+    /// Between kinds of temporary disks Azure does not resize at all.
     fn resize(&self) -> Action {
-        let size = |resource: &Resource| self.catalog.size(&resource.virtual_machine()?.size);
-        let before = self.live.resource.as_ref().and_then(size);
-        let after = size(&self.desired.resource);
-        let disk = |size: Option<&Size>| size.and_then(Size::has_temporary_disk);
-        if let (Some(before), Some(after)) = (disk(before), disk(after))
-            && before != after
-        {
+        if self.other_disk().is_some() {
             return Action::Replace;
         }
+        let (before, after) = self.sizes();
         if !self.has_hardware() {
             return Action::Update;
         }
@@ -161,6 +162,37 @@ impl Existing<'_> {
         } else {
             Action::StopUpdate
         }
+    }
+
+    fn sizes(&self) -> (Option<&Size>, Option<&Size>) {
+        let size = |resource: &Resource| self.catalog.size(&resource.virtual_machine()?.size);
+        let before = self.live.resource.as_ref().and_then(size);
+        (before, size(&self.desired.resource))
+    }
+
+    /// The temporary disks of the live and the desired size, where Azure does not resize from one
+    /// to the other.
+    fn other_disk(&self) -> Option<(TemporaryDisk, TemporaryDisk)> {
+        let (before, after) = self.sizes();
+        let disks = (before?.temporary_disk()?, after?.temporary_disk()?);
+        (disks.0 != disks.1).then_some(disks)
+    }
+
+    /// Says why a node is made anew for its size.
+    fn say_other_disk(&self, changes: &mut Changes) {
+        let Some((before, after)) = self.other_disk() else {
+            return;
+        };
+        let message = format!(
+            "Azure does not resize from {} to {}: the node is made anew",
+            before.words(),
+            after.words()
+        );
+        let at = At::Resource(self.desired.address.clone());
+        let finding = Diagnostic::new(Code::ResizeReplaces, at, message)
+            .with_help("choose a size with the same kind of temporary disk to keep the node")
+            .with_help("a subscription with the feature `VMTempDiskResizePreview` may resize by itself; the plan does not rely on that");
+        changes.diagnostics.push(finding);
     }
 
     fn has_hardware(&self) -> bool {
@@ -241,14 +273,7 @@ impl Existing<'_> {
             self.desired.allowed.stop || self.permissions.allow_stop || self.is_to_be_replaced();
         if !may {
             let message = format!("it would {what} {forced}: scarce capacity may not come back");
-            let resizes = differences.iter().any(|(difference, effect)| {
-                difference.class == Class::Resize && *effect == Action::Replace
-            });
-            let mut finding = Diagnostic::new(Code::StopNotAllowed, at, message);
-            if resizes {
-                finding = finding.with_help("Azure does not resize between sizes with and without a temporary disk: the node would be made anew");
-            }
-            let finding = finding
+            let finding = Diagnostic::new(Code::StopNotAllowed, at, message)
                 .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")
                 .with_help("or put the value back");
             changes.diagnostics.push(finding);

@@ -4,6 +4,8 @@ pub mod classify;
 
 pub mod index;
 
+mod adopt;
+
 mod compare;
 
 mod decide;
@@ -16,10 +18,13 @@ mod leftover;
 
 mod replace;
 
+use std::collections::BTreeMap;
+
 use model::{
     address::Address,
     catalog::Catalog,
     diag::Diagnostics,
+    ids::ArmId,
     live::{Live, LiveResource, Provisioning},
     plan::{Action, Step},
     resource::{Resource, ResourceKind},
@@ -35,6 +40,8 @@ pub struct Permissions {
     pub allow_stop: bool,
     /// `--replace`: these are replaced in any case.
     pub replace: Vec<Address>,
+    /// `--adopt`: these become the stack's, by the address that each gets.
+    pub adopt: BTreeMap<Address, ArmId>,
 }
 
 /// Changes before they are put in order.
@@ -59,6 +66,7 @@ pub fn run(
     }
     leftover::steps(desired, index, &mut changes);
     replace::check(desired, index, permissions, &mut changes);
+    adopt::check(desired, index, permissions, &mut changes);
     changes
 }
 

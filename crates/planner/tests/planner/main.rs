@@ -27,6 +27,8 @@ mod verifying;
 
 mod own_images;
 
+mod adopting;
+
 mod fallbacks;
 
 mod resizing;

@@ -67,7 +67,7 @@ const KINDS: &[Kind] = &[
     (
         "replaces",
         Ink::Bad,
-        "with their OS disks and local disks",
+        "with their OS disks and local disks; the capacity may not be there again",
         |step| step.action == Action::Replace && is_machine(step),
     ),
     ("replaces", Ink::Bad, "", |step| {

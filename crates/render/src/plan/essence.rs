@@ -240,6 +240,7 @@ fn calls(operations: &[Operation]) -> String {
             Operation::Put => "write again",
             Operation::Patch { .. } => "update",
             Operation::MergeTags { .. } => "set tags",
+            Operation::Adopt => "take over",
             Operation::Settle => "wait for the write under way",
             Operation::AwaitGone => "wait until it is gone",
             Operation::DeleteInstances { .. } => "delete instances",
@@ -256,6 +257,7 @@ fn calls(operations: &[Operation]) -> String {
 pub(crate) fn reason(code: ReasonCode) -> Option<&'static str> {
     match code {
         ReasonCode::Equal | ReasonCode::Absent | ReasonCode::Differs | ReasonCode::Destroy => None,
+        ReasonCode::Adopted => Some("was nobody's, becomes the stack's"),
         ReasonCode::Expired => Some("the stack's lifetime is over"),
         ReasonCode::NotInSpec => Some("not in the spec any more"),
         ReasonCode::FailedWithoutHardware => Some("its creation failed before it got hardware"),

@@ -114,47 +114,34 @@ impl Resource {
 
     /// The size of its machines and how many of them it has, for what has machines.
     pub fn machines(&self) -> Option<(&SizeName, u32)> {
-        match &self.properties {
-            Properties::VirtualMachine(vm) => Some((&vm.size, 1)),
-            Properties::VirtualMachineScaleSet(set) => Some((&set.size, set.capacity)),
-            _ => None,
-        }
+        let vm = self.virtual_machine().map(|vm| (&vm.size, 1));
+        vm.or_else(|| self.scale_set().map(|set| (&set.size, set.capacity)))
     }
 
     /// How the capacity of its machines is bought, for what has machines.
     pub fn priority(&self) -> Option<&VmPriority> {
-        match &self.properties {
-            Properties::VirtualMachine(vm) => Some(&vm.priority),
-            Properties::VirtualMachineScaleSet(set) => Some(&set.priority),
-            _ => None,
-        }
+        let vm = self.virtual_machine().map(|vm| &vm.priority);
+        vm.or_else(|| self.scale_set().map(|set| &set.priority))
     }
 
     /// The operating system of its machines, for what has machines.
     pub fn system(&self) -> Option<System> {
-        match &self.properties {
-            Properties::VirtualMachine(vm) => Some(vm.os),
-            Properties::VirtualMachineScaleSet(set) => Some(set.os),
-            _ => None,
-        }
-    }
-
-    /// The public keys of its machines, for what has machines.
-    pub fn ssh_keys_mut(&mut self) -> Option<&mut Known<BTreeSet<String>>> {
-        match &mut self.properties {
-            Properties::VirtualMachine(vm) => Some(&mut vm.ssh_keys),
-            Properties::VirtualMachineScaleSet(set) => Some(&mut set.ssh_keys),
-            _ => None,
-        }
+        let vm = self.virtual_machine().map(|vm| vm.os);
+        vm.or_else(|| self.scale_set().map(|set| set.os))
     }
 
     /// The public keys of its machines, for what has machines.
     pub fn ssh_keys(&self) -> Option<&Known<BTreeSet<String>>> {
-        match &self.properties {
-            Properties::VirtualMachine(vm) => Some(&vm.ssh_keys),
-            Properties::VirtualMachineScaleSet(set) => Some(&set.ssh_keys),
-            _ => None,
+        let vm = self.virtual_machine().map(|vm| &vm.ssh_keys);
+        vm.or_else(|| self.scale_set().map(|set| &set.ssh_keys))
+    }
+
+    /// The same, to change them.
+    pub fn ssh_keys_mut(&mut self) -> Option<&mut Known<BTreeSet<String>>> {
+        if self.kind() == ResourceKind::VirtualMachineScaleSet {
+            return self.scale_set_mut().map(|set| &mut set.ssh_keys);
         }
+        self.virtual_machine_mut().map(|vm| &mut vm.ssh_keys)
     }
 
     /// The public key that this is.

@@ -133,12 +133,13 @@ pub(super) fn of(context: Context<'_>, size: &Size, count: u32) -> Placement {
     } else {
         Placement::ScaleSet(Orchestration::Flexible)
     };
-    match context.pool.grouping {
-        Grouping::Vms => Placement::SingleVms,
-        Grouping::ScaleSet => set,
-        Grouping::Auto if fabric && count > 1 || count > MOST_SINGLE_VMS_BY_DEFAULT => set,
-        Grouping::Auto => Placement::SingleVms,
-    }
+    let is_large = fabric && count > 1 || count > MOST_SINGLE_VMS_BY_DEFAULT;
+    let is_set = match context.pool.grouping {
+        Grouping::Vms => false,
+        Grouping::ScaleSet => true,
+        Grouping::Auto => is_large,
+    };
+    if is_set { set } else { Placement::SingleVms }
 }
 
 /// Whether nodes of a size would be loose and could not reach each other.

@@ -305,9 +305,11 @@ fn growing_is_one_update_of_capacity() {
 }
 
 fn going(plan: &Plan) -> Vec<String> {
-    let gone = step(plan).operations.iter().find_map(|one| match one {
-        Operation::DeleteInstances { instances } => Some(instances.clone()),
-        _ => None,
+    let gone = step(plan).operations.iter().find_map(|one| {
+        let Operation::DeleteInstances { instances } = one else {
+            return None;
+        };
+        Some(instances.clone())
     });
     gone.unwrap_or_default()
 }

@@ -66,18 +66,17 @@ pub(super) fn of(resource: &Resource) -> String {
             VmPriority::Regular => format!("VM {}", vm.size),
             VmPriority::Spot { .. } => format!("spot VM {}", vm.size),
         },
-        Properties::VirtualMachineScaleSet(set) => {
-            let spot = match &set.priority {
-                VmPriority::Regular => "",
-                VmPriority::Spot { .. } => "spot ",
-            };
-            format!(
-                "{spot}scale set of {} × {}",
-                words::count(set.capacity),
-                set.size
-            )
-        }
+        Properties::VirtualMachineScaleSet(set) => scale_set(set),
     }
+}
+
+fn scale_set(set: &ScaleSet) -> String {
+    let spot = match &set.priority {
+        VmPriority::Regular => "",
+        VmPriority::Spot { .. } => "spot ",
+    };
+    let count = words::count(set.capacity);
+    format!("{spot}scale set of {count} × {}", set.size)
 }
 
 /// What else a resource that is made comes with, a line each: the disks of a VM, and the

@@ -1,7 +1,7 @@
 //! Changing a resource that exists.
 
 use azure_core::Method;
-use model::resource::{ResourceKind, Tags, tags};
+use model::resource::{Tags, tags};
 use serde_json::{Value, json};
 
 use super::{

@@ -25,6 +25,7 @@ pub(super) fn step(
             let decision = Existing {
                 desired,
                 live,
+                instances: index.instances(&live.id),
                 permissions,
                 catalog,
             };

@@ -137,14 +137,19 @@ fn actions(step: &Step) -> Vec<String> {
             Operation::Deallocate => "deallocate/action",
             Operation::Start => "start/action",
             Operation::Reapply => "reapply/action",
-            Operation::MergeTags { .. } => {
+            Operation::DeleteInstances { .. } => "delete/action",
+            Operation::MergeTags { .. } | Operation::Adopt => {
                 actions.push("Microsoft.Resources/tags/write".to_owned());
                 continue;
             }
             Operation::Settle | Operation::AwaitGone => continue,
         };
         actions.push(format!("{arm_type}/{verb}"));
-        if step.kind == ResourceKind::VirtualMachine && *operation == Operation::Create {
+        let makes_nodes = matches!(
+            step.kind,
+            ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+        );
+        if makes_nodes && *operation == Operation::Create {
             let beside = [
                 "Microsoft.Network/networkInterfaces/write",
                 "Microsoft.Network/virtualNetworks/subnets/join/action",

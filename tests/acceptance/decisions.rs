@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, fs};
 
+use model::units::Micros;
 use serde_json::Value;
 
 use crate::harness::{Place, compare, root};
@@ -32,15 +33,9 @@ fn text(value: &Value) -> &str {
 
 /// A price as people write it, from micro-units.
 fn price(micros: &Value) -> String {
-    match micros.as_i64() {
-        Some(micros) => format!("{:.2}", rounded(micros)),
-        None => "unknown".to_owned(),
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "it is shown with two decimals")]
-fn rounded(micros: i64) -> f64 {
-    micros as f64 / 1_000_000.0
+    micros
+        .as_i64()
+        .map_or_else(|| "unknown".to_owned(), |micros| Micros(micros).to_string())
 }
 
 /// `publisher:offer:sku` without the version, which is live.
@@ -51,7 +46,7 @@ fn image(pool: &Value) -> String {
     format!("{offer}:{sku}")
 }
 
-fn candidate<'a>(pool: &'a Value, is: impl Fn(&Value) -> bool) -> Option<&'a Value> {
+fn candidate(pool: &Value, is: impl Fn(&Value) -> bool) -> Option<&Value> {
     pool["candidates"].as_array()?.iter().find(|each| is(each))
 }
 

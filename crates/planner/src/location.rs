@@ -217,13 +217,8 @@ fn select_all(
             pool: &pool,
             ..context
         };
-        let (selection, found) = select::select(context);
-        findings.extend(found);
-        match selection {
-            Ok(mut selection) => {
-                let (others, found) = alternates::all(context, &selection);
-                findings.extend(found);
-                selection.others = others;
+        match with_others(context, &mut findings) {
+            Ok(selection) => {
                 demand.add(context, &selection);
                 selections.insert(name.clone(), selection);
             }
@@ -243,6 +238,17 @@ fn select_all(
         refused,
         findings,
     }
+}
+
+/// Chooses for a pool, with the other ways to make it.
+fn with_others(context: Context<'_>, findings: &mut Findings) -> Result<Selection, PoolRefusal> {
+    let (selection, found) = select::select(context);
+    findings.extend(found);
+    let mut selection = selection?;
+    let (others, found) = alternates::all(context, &selection);
+    findings.extend(found);
+    selection.others = others;
+    Ok(selection)
 }
 
 /// The budget, where more is an error and list prices are what counts: an agreement may have

@@ -7,7 +7,7 @@ use model::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
-    resource::VirtualMachine,
+    resource::{ScaleSet, VirtualMachine},
     spec::{DiskType, ImageChoice},
 };
 
@@ -63,8 +63,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         &spread.places,
         &nodes,
     );
-    let mut why = why(context, role, &chosen, &choice);
-    why.extend(spread.why);
+    let why = [why(context, role, &chosen, &choice), spread.why].concat();
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
@@ -72,11 +71,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         others: Vec::new(),
         placement,
         image_kind: choice.kind.clone(),
-        accelerated_networking: match (set, context.pool.accelerated_networking) {
-            // What `auto` chose for a live set stays, whatever is known of its size by now.
-            (Some(set), None) => set.network.accelerated,
-            _ => accelerated_networking(context, &chosen.size, &mut findings),
-        },
+        accelerated_networking: accelerated_networking(context, &chosen.size, set, &mut findings),
         memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),
         parallelism: sizing.as_ref().map(|sizing| sizing.parallelism.clone()),
         throughput: sizing.as_ref().and_then(|sizing| sizing.throughput.clone()),
@@ -256,8 +251,17 @@ fn check_disks(context: Context<'_>, size: &Size, findings: &mut Findings) {
     }
 }
 
-fn accelerated_networking(context: Context<'_>, size: &Size, findings: &mut Findings) -> bool {
+fn accelerated_networking(
+    context: Context<'_>,
+    size: &Size,
+    set: Option<&ScaleSet>,
+    findings: &mut Findings,
+) -> bool {
     let asked = context.pool.accelerated_networking;
+    // What `auto` chose for a live set stays, whatever is known of its size by now.
+    if let (Some(set), None) = (set, asked) {
+        return set.network.accelerated;
+    }
     if asked == Some(true) && size.accelerated_networking == Some(false) {
         let message = format!("`{}` has no accelerated networking", size.name);
         let place = at(context, "accelerated_networking");

@@ -254,7 +254,7 @@ fn the_generated_private_key_stays_in_its_file() {
 
 #[test]
 fn the_password_of_windows_nodes_reaches_azure_alone() {
-    let spec = "version: 1\nname: quiet\nlocation: eastus\npools:\n  win: {stage: inference, workload: small, size: Standard_F4as_v6, os: windows, password: {from_env: ADMIN_PASSWORD}}\n";
+    let spec = "version: 1\nname: quiet\nlocation: eastus\npools:\n  win: {stage: inference, workload: small, size: Standard_F4as_v6, zones: none, os: windows, password: {from_env: ADMIN_PASSWORD}}\n";
     let mut place = Place::new(spec);
     let server = place.serve(1_000);
     let password = format!("{PLANTED}-Aa1");

@@ -5,7 +5,7 @@ use model::{
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
-    resource::{Resource, ResourceKind, ScaleSet, Tags, tags},
+    resource::{Resource, ResourceKind, Tags, tags},
 };
 use serde_json::Value;
 
@@ -311,34 +311,6 @@ impl Existing<'_> {
             }
             None | Some(Power::Unknown) if failed => State::FailedWithoutHardware,
             _ => State::Fine,
-        }
-    }
-
-    /// The scale set with its instances, where it is one.
-    fn members(&self) -> Option<Members<'_>> {
-        let set: &ScaleSet = self.desired.resource.scale_set()?;
-        Some(Members {
-            address: &self.desired.address,
-            live: self.live,
-            instances: self.instances,
-            wanted: set.capacity,
-        })
-    }
-
-    /// Says what is to be known of instances; those of what is protected do not go.
-    fn report_members(&self, going: &[String], changes: &mut Changes) {
-        let Some(members) = self.members() else {
-            return;
-        };
-        members.report(going, changes);
-        let protected = self.desired.allowed.protected || is_protected(self.live);
-        if protected && going.len() > members.never_made() {
-            let message = "it would lose instances, and it is protected";
-            let at = At::Resource(self.desired.address.clone());
-            let finding = Diagnostic::new(Code::Protected, at, message);
-            changes
-                .diagnostics
-                .push(finding.with_help("set `protect: false` and apply that first"));
         }
     }
 

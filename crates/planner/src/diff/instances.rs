@@ -7,9 +7,10 @@ use model::{
     address::Address,
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource},
+    resource::ScaleSet,
 };
 
-use super::Changes;
+use super::{Changes, decide::is_protected, existing::Existing};
 
 /// Instances that a message names.
 const NAMED: usize = 10;
@@ -159,5 +160,35 @@ fn listed(ids: &[String]) -> String {
     match ids.len().saturating_sub(NAMED) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+impl Existing<'_> {
+    /// The scale set with its instances, where it is one.
+    pub(super) fn members(&self) -> Option<Members<'_>> {
+        let set: &ScaleSet = self.desired.resource.scale_set()?;
+        Some(Members {
+            address: &self.desired.address,
+            live: self.live,
+            instances: self.instances,
+            wanted: set.capacity,
+        })
+    }
+
+    /// Says what is to be known of instances; those of what is protected do not go.
+    pub(super) fn report_members(&self, going: &[String], changes: &mut Changes) {
+        let Some(members) = self.members() else {
+            return;
+        };
+        members.report(going, changes);
+        let protected = self.desired.allowed.protected || is_protected(self.live);
+        if protected && going.len() > members.never_made() {
+            let message = "it would lose instances, and it is protected";
+            let at = At::Resource(self.desired.address.clone());
+            let finding = Diagnostic::new(Code::Protected, at, message);
+            changes
+                .diagnostics
+                .push(finding.with_help("set `protect: false` and apply that first"));
+        }
     }
 }

@@ -1,24 +1,20 @@
 //! Scale sets: when a pool is one, what it is then, and how it grows, shrinks and is put right.
 
 use model::{
-    ids::ArmId,
     live::{Instance, Live, Power, Provisioning, State},
     plan::{Action, Operation, Plan, ReasonCode, Step},
     resource::{Orchestration, Resource, ScaleSet},
-    spec::{
-        Eviction, Grouping, Identity, Pool, Priority, SizeChoice, SizeConstraints, Spec, Spot,
-        Stage, Workload, Zones,
-    },
+    spec::{Grouping, Pool, SizeChoice, Spec, Stage, Workload, Zones},
 };
 
 use crate::support::{
     actions, applied, codes, empty, good_plan, instance, live_stack, planned, pool, running, spec,
 };
 
-const INFINIBAND: &str = "Standard_ND96isr_H100_v5";
+pub(crate) const INFINIBAND: &str = "Standard_ND96isr_H100_v5";
 
 /// A pool of InfiniBand nodes.
-fn fabric(count: u32) -> Pool {
+pub(crate) fn fabric(count: u32) -> Pool {
     let mut pool = pool(Stage::Training, Workload::Generative);
     pool.size = SizeChoice::Named(INFINIBAND.into());
     pool.count = Some(count);
@@ -26,26 +22,26 @@ fn fabric(count: u32) -> Pool {
 }
 
 /// A pool of nodes without InfiniBand.
-fn ethernet(count: u32) -> Pool {
+pub(crate) fn ethernet(count: u32) -> Pool {
     let mut pool = pool(Stage::Inference, Workload::Small);
     pool.size = SizeChoice::Named("Standard_F4s_v2".into());
     pool.count = Some(count);
     pool
 }
 
-fn step(plan: &Plan) -> &Step {
+pub(crate) fn step(plan: &Plan) -> &Step {
     let mut steps = plan.steps.iter();
     steps
         .find(|step| step.address.to_string() == "pool.train.scale_set")
         .expect("a step for the set")
 }
 
-fn set(plan: &Plan) -> &ScaleSet {
+pub(crate) fn set(plan: &Plan) -> &ScaleSet {
     let after = step(plan).after.as_ref();
     after.and_then(Resource::scale_set).expect("a scale set")
 }
 
-fn with_count(spec: &Spec, count: u32) -> Spec {
+pub(crate) fn with_count(spec: &Spec, count: u32) -> Spec {
     let mut spec = spec.clone();
     let pool = spec.pools.get_mut("train").expect("the pool");
     pool.count = Some(count);
@@ -71,7 +67,7 @@ fn live_set(live: &mut Live) -> (&mut Provisioning, &mut ScaleSet, &mut Vec<Inst
     )
 }
 
-fn messages(spec: &Spec, live: &Live) -> Vec<String> {
+pub(crate) fn messages(spec: &Spec, live: &Live) -> Vec<String> {
     let planned = planned(spec, live);
     let findings = planned.diagnostics.iter();
     findings
@@ -170,85 +166,6 @@ fn a_set_can_be_asked_for_and_excluded() {
         [format!(
             "SIZE003: `{INFINIBAND}` has InfiniBand, whose 2 nodes need one scale set to share a fabric, and the spec has `grouping: vms`"
         )]
-    );
-}
-
-#[test]
-fn a_hundred_infiniband_nodes_are_one_write_and_one_more_is_refused() {
-    let plan = good_plan(&spec(fabric(100)), &empty());
-    let pools = plan
-        .changes()
-        .filter(|step| step.address.pool_name().is_some());
-    assert_eq!(pools.count(), 1);
-    assert_eq!(set(&plan).capacity, 100);
-    let cores = plan.quota.iter().find(|line| line.name == "cores");
-    assert_eq!(cores.map(|line| line.needed), Some(9_600));
-    let machines = plan
-        .quota
-        .iter()
-        .find(|line| line.name == "virtualMachines");
-    assert_eq!(machines.map(|line| line.needed), Some(100));
-    let refused = planned(&spec(fabric(101)), &empty());
-    assert!(refused.plan.is_none());
-    assert_eq!(
-        messages(&spec(fabric(101)), &empty()),
-        [
-            "POOL001: 101 InfiniBand nodes do not fit into one placement group, which holds 100 at most"
-        ]
-    );
-    let finding = refused.diagnostics.iter().next().expect("a finding");
-    assert!(finding.help[0].contains("several pools of at most 100 nodes"));
-}
-
-#[test]
-fn what_a_placement_group_excludes_is_refused_by_both_names() {
-    let mut reserved = fabric(2);
-    reserved.capacity_reservation = Some(
-        ArmId::resource_group("s", "rg")
-            .in_group("Microsoft.Compute/capacityReservationGroups", "r"),
-    );
-    assert_eq!(
-        messages(&spec(reserved), &empty()),
-        [format!(
-            "POOL001: `capacity_reservation` cannot be used with `count: 2` of the InfiniBand size `{INFINIBAND}`: reservations exclude a single placement group"
-        )]
-    );
-    let mut spot = pool(Stage::Inference, Workload::Generative);
-    spot.count = Some(2);
-    spot.size = SizeChoice::Constrained(SizeConstraints {
-        rdma: Some(true),
-        ..SizeConstraints::default()
-    });
-    spot.priority = Priority::Spot(Spot {
-        max_price: None,
-        eviction: Eviction::Delete,
-        fallback_to_regular: false,
-    });
-    let found = messages(&spec(spot), &empty());
-    assert!(
-        found[0].starts_with(
-            "POOL001: `priority: spot` cannot be used with `count: 2` of the InfiniBand size"
-        ),
-        "{found:?}"
-    );
-    let mut zoned = fabric(2);
-    (zoned.zones, zoned.grouping) = (Zones::Listed(vec![1, 2]), Grouping::ScaleSet);
-    let found = messages(&spec(zoned), &empty());
-    assert!(
-        found[0].starts_with(
-            "POOL001: `zones` lists 2 zones, and `grouping: scale_set` with the InfiniBand size"
-        ),
-        "{found:?}"
-    );
-}
-
-#[test]
-fn flexible_sets_give_no_identity_of_their_own() {
-    let mut spec = spec(ethernet(11));
-    spec.identity = Identity::System;
-    assert_eq!(
-        messages(&spec, &empty())[0],
-        "POOL001: `identity: system` cannot be used with `count: 11`: Flexible scale sets give their nodes no identity of their own"
     );
 }
 

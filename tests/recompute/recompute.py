@@ -170,8 +170,11 @@ def things(step, region=None):
     """Name, kind and price of all that a resource is billed for; whether it is a node."""
     after, kind = step["after"], step["type"].rsplit("/", 1)[-1]
     region = region or after.get("location")
-    if kind == "virtualMachines":
+    if kind in ("virtualMachines", "virtualMachineScaleSets"):
         os_disk = after["os_disk"]
+        if kind == "virtualMachineScaleSets":
+            for data in after["data_disks"].values():
+                yield "disk", *disk(region, data["disk_type"], data["size_gb"])
         yield "disk", *disk(region, os_disk["disk_type"], os_disk["size_gb"])
         option = "spot" if after["priority"]["kind"] == "spot" else "on_demand"
         name = sizes()[after["size"].lower()]["name"]
@@ -191,7 +194,18 @@ def is_windows(vm):
 
 def address(step):
     path = step["address"]
-    return path.split("[")[0] if path.startswith("pool.") else path
+    return ".".join(path.split("[")[0].split(".")[:2]) if path.startswith("pool.") else path
+
+
+def machines(steps):
+    """Every node, also those of scale sets."""
+    nodes = []
+    for step in steps:
+        if step["type"].endswith("/virtualMachines"):
+            nodes.append(step["after"])
+        elif step["type"].endswith("/virtualMachineScaleSets"):
+            nodes += [step["after"]] * step["after"]["capacity"]
+    return nodes
 
 
 def bill(steps, region=None):
@@ -203,7 +217,8 @@ def bill(steps, region=None):
         for kind, name, price in things(step, region):
             key = (address(step), ["compute", "disk", "network", "service"].index(kind), name)
             count, _ = lines.get(key, (0, None))
-            lines[key] = (count + 1, price)
+            each = step["after"]["capacity"] if step["type"].endswith("/virtualMachineScaleSets") else 1
+            lines[key] = (count + each, price)
     return dict(sorted(lines.items()))
 
 
@@ -246,7 +261,7 @@ def check_lines(checked, cost, lines):
 
 def check_pool(checked, name, pool, steps, hours):
     own = [step for step in steps if address(step) == f"pool.{name}"]
-    nodes = [step["after"] for step in own if step["type"].endswith("/virtualMachines")]
+    nodes = machines(own)
     lines = bill(own)
     vm, region, count = nodes[0], nodes[0]["location"], len(nodes)
     checked.same(pool["total"], amount(lines.values()), f"{name} total")
@@ -293,10 +308,11 @@ def check_states(checked, name, states, own, lines):
     checked.same(states["running"], amount(lines.values()), f"{name} running")
     checked.same(states["stopped"], amount(disks.values()), f"{name} stopped")
     checked.same(states["no_nodes"], amount([]), f"{name} without nodes")
-    vm = next(step["after"] for step in own if step["type"].endswith("/virtualMachines"))
+    vm = machines(own)[0]
     evicted = None
     if vm["priority"]["kind"] == "spot":
-        gone = vm["priority"]["eviction"] == "delete" and vm["os_disk"]["delete_with_vm"]
+        # Instances of a set take all their disks along.
+        gone = vm["priority"]["eviction"] == "delete" and vm["os_disk"].get("delete_with_vm", True)
         left = [step for step in own if step["type"].endswith("/disks")] if gone else None
         evicted = amount(bill(left).values()) if gone else amount(disks.values())
     checked.same(states["evicted"], evicted, f"{name} evicted")
@@ -349,7 +365,7 @@ def check_lifetime(checked, text, report, lines):
 
 def check_regions(checked, report, steps):
     here = report["scope"]["location"]
-    nodes = [step["after"] for step in steps if step["type"].endswith("/virtualMachines")]
+    nodes = machines(steps)
     ranked = []
     for row in table(ROOT / "manifests/regions.csv"):
         region, offers = row["name"], of_offers(row["name"])
@@ -481,7 +497,8 @@ def random_spec(chance):
         stage = chance.choice(["inference", "inference", "training"])
         workload = chance.choice(["small", "complex", "generative"])
         lines += [f"  pool{number}:", f"    stage: {stage}", f"    workload: {workload}",
-                  f"    count: {chance.randint(1, 7)}", "    grouping: vms"]
+                  f"    count: {chance.randint(1, 7)}",
+                  f"    grouping: {chance.choice(['vms', 'scale_set'])}"]
         if stage == "inference" and chance.random() < 0.6:
             lines.append(f"    priority: {{spot: {{eviction: {chance.choice(['delete', 'deallocate'])}}}}}")
         kinds = ["premium", "standard_ssd", "standard_hdd", "ultra", "premium_v2"]

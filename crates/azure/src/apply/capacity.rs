@@ -141,9 +141,13 @@ fn nodes(plan: &Plan, pool: &str, ended: &[Ended<'_>]) -> usize {
     made.count() + there.count()
 }
 
-/// Whether a step is about a node.
+/// Whether a step is about a node, or about the scale set that is all of them.
 pub(super) fn is_node(step: &Step) -> bool {
-    step.kind == ResourceKind::VirtualMachine && step.action != Action::Delete
+    let is_kind = matches!(
+        step.kind,
+        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+    );
+    is_kind && step.action != Action::Delete
 }
 
 fn failure_of(ending: &Ending) -> Option<&Failure> {

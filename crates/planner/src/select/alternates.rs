@@ -9,7 +9,9 @@ use model::{
     units::SizeName,
 };
 
-use super::{Context, Findings, Selection, Trial, role::Role, rules::open_zones, select, sticky};
+use super::{
+    Context, Findings, Selection, Trial, grouping, role::Role, rules::open_zones, select, sticky,
+};
 
 /// Another way to make a pool.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +26,11 @@ pub struct Other {
 /// capacity in place of spot, stays so.
 pub fn as_live(context: Context<'_>) -> Pool {
     let mut pool = context.pool.clone();
-    let nodes = sticky::nodes(context.live, context.name);
+    let set = grouping::live_set(context.live, context.name);
+    let nodes = match &set {
+        Some((live, set, machines)) => sticky::instances(live, set, machines),
+        None => sticky::nodes(context.live, context.name),
+    };
     if nodes.is_empty() || context.reselect {
         return pool;
     }
@@ -55,7 +61,7 @@ fn falls_back_to_regular(pool: &Pool) -> bool {
 pub fn all(context: Context<'_>, chosen: &Selection) -> (Vec<Other>, Findings) {
     let mut findings = Findings::default();
     let mut others = Vec::new();
-    if !sticky::nodes(context.live, context.name).is_empty() {
+    if context.grouped.is_some() {
         return (others, findings);
     }
     let pool = context.pool;

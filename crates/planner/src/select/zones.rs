@@ -17,7 +17,7 @@ use model::{
 };
 
 use super::{
-    Context, Findings, Placement, Trial,
+    Context, Findings, Placement, Trial, grouping,
     pool::Nodes,
     role::Role,
     rules::{closed_zones, open_zones},
@@ -65,8 +65,9 @@ pub(super) fn staying(nodes: &Nodes<'_>, count: u32) -> BTreeSet<u32> {
 
 /// Whether nodes exchange data all the time, so that one zone holds them all.
 pub(super) fn is_close(trial: &Trial<'_>) -> bool {
-    trial.role == Role::TrainingGpu
-        && (trial.size.rdma || trial.count.is_some_and(|count| count > 1))
+    let several = trial.count.is_some_and(|count| count > 1);
+    grouping::needs_fabric(trial.context, trial.size)
+        || (trial.role == Role::TrainingGpu && several)
 }
 
 /// Places every node of a pool.

@@ -262,7 +262,7 @@ fn fits(name: &str, told: &Told, demand: &Demand) -> bool {
         names(told.zones)
     };
     let asked = names(demand.zones);
-    let fabric = demand.training && size.rdma;
+    let fabric = size.rdma && (demand.training || demand.rdma == Some(true));
     let zones = if fabric {
         asked.is_empty() || !asked.is_disjoint(&open)
     } else {
@@ -309,7 +309,7 @@ proptest! {
         demand in demand(),
     ) {
         // Such a demand contradicts itself: it is refused whatever there is.
-        prop_assume!(!(demand.training && demand.count > 1 && demand.spot && demand.rdma == Some(true)));
+        prop_assume!(!(demand.count > 1 && demand.spot && demand.rdma == Some(true)));
         let expected: BTreeSet<&str> = SIZES
             .iter()
             .zip(&told)

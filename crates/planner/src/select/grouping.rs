@@ -139,7 +139,12 @@ pub(super) fn of(context: Context<'_>, size: &Size, count: u32) -> Placement {
         Grouping::ScaleSet => true,
         Grouping::Auto => is_large,
     };
-    if is_set { set } else { Placement::SingleVms }
+    // Nothing is made of a pool of no nodes.
+    if is_set && count > 0 {
+        set
+    } else {
+        Placement::SingleVms
+    }
 }
 
 /// Whether nodes of a size would be loose and could not reach each other.

@@ -56,13 +56,9 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
     let terms = image::terms(context, new_node.plan.as_ref(), &mut findings);
-    let kept = sticky::kept(
-        context,
-        (&choice, &chosen.size.name),
-        &new_node,
-        &spread.places,
-        &nodes,
-    );
+    let held = sticky::held(&spread.places, set, &nodes);
+    let size = &chosen.size.name;
+    let kept = sticky::kept(context, (&choice, size), &new_node, &held, &nodes);
     let why = [why(context, role, &chosen, &choice), spread.why].concat();
     let selection = Selection {
         size: chosen.size.name.clone(),
@@ -80,7 +76,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         why,
         candidates: chosen.candidates,
         terms,
-        zones: zones::of_pool(context, placement, set, &spread.places),
+        zones: zones::of_pool(context, placement, set, &held),
         places: spread.places,
         new_node,
         kept,

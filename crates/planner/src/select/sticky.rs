@@ -91,6 +91,20 @@ pub fn keeps_image(
     image.covers(&vm.image) || (is_left_open && vm.size == *size)
 }
 
+/// Where nodes are whose choices are kept. A live set that is to have no instance keeps what it is.
+pub(super) fn held(
+    places: &Places,
+    set: Option<&ScaleSet>,
+    nodes: &BTreeMap<u32, (&LiveResource, &VirtualMachine)>,
+) -> Places {
+    if set.is_none() || !places.is_empty() {
+        return places.clone();
+    }
+    let first = nodes.first_key_value();
+    let place = first.map(|(index, (_, vm))| (*index, vm.zones.first().cloned()));
+    place.into_iter().collect()
+}
+
 /// What each live node keeps of what the spec leaves open.
 pub fn kept(
     context: Context<'_>,

@@ -418,6 +418,21 @@ fn a_set_that_lost_every_instance_keeps_what_it_is() {
 }
 
 #[test]
+fn a_set_of_no_nodes_keeps_what_it_is_and_a_new_pool_of_none_makes_none() {
+    let mut spec = spec(fabric(3));
+    let live = live_stack(&spec);
+    spec = with_count(&spec, 0);
+    let plan = good_plan(&spec, &live);
+    let (before, after) = (step(&plan).before.as_ref(), set(&plan));
+    let before = before.and_then(Resource::scale_set).expect("a set");
+    assert_eq!((after.capacity, &after.image), (0, &before.image));
+    assert_eq!((&after.zones, &after.size), (&before.zones, &before.size));
+    let mut made = good_plan(&spec, &empty());
+    made.steps.retain(|step| step.address.pool_name().is_some());
+    assert_eq!(made.steps, []);
+}
+
+#[test]
 fn the_order_of_instances_makes_no_other_plan() {
     let spec = spec(fabric(12));
     let mut live = live_stack(&spec);

@@ -4,12 +4,18 @@ use std::collections::BTreeMap;
 
 use model::{
     address::Address,
-    plan::{Action, Alternate, Step, different_members},
+    diag::{At, Code, Diagnostic, SpecPath},
+    plan::{Action, Alternate, Cost, Step, different_members},
     resource::Resource,
-    spec::Spec,
+    spec::{Budget, Spec},
 };
 
-use crate::{location::Selections, shape};
+use crate::{
+    cost::{self, Limits},
+    location::Selections,
+    select::Findings,
+    shape,
+};
 
 /// Adds the other ways of each pool to its creations: the same number of ways to every step of
 /// a pool, so that a number means one way of the whole pool.
@@ -37,6 +43,56 @@ pub(crate) fn record(
                     label: other.label.clone(),
                     attributes: different_members(after, resource),
                 });
+            }
+        }
+    }
+}
+
+/// Leaves out the ways in which the stack would cost more than it may, and says so.
+pub(crate) fn keep_affordable(
+    steps: &mut [Step],
+    (budget, limits): (Option<&Budget>, &Limits),
+    findings: &mut Findings,
+    cost_of: impl Fn(&[Step]) -> Cost,
+) {
+    if !cost::has_gates(budget, limits) {
+        return;
+    }
+    let mut ways: BTreeMap<String, usize> = BTreeMap::new();
+    for step in steps.iter() {
+        if let Some(pool) = step.address.pool_name() {
+            let most = ways.entry(pool.to_owned()).or_default();
+            *most = step.alternates.len().max(*most);
+        }
+    }
+    for (pool, most) in ways {
+        // From the last one, so that the numbers before it stay.
+        for number in (0..most).rev() {
+            let is_of_pool = |step: &Step| step.address.pool_name() == Some(pool.as_str());
+            let taken: Vec<Step> = steps
+                .iter()
+                .cloned()
+                .map(|step| {
+                    let number = is_of_pool(&step).then_some(number);
+                    step.taking(number)
+                })
+                .collect();
+            let Some(excess) = cost::refused(&cost_of(&taken), budget, limits) else {
+                continue;
+            };
+            let mut label = None;
+            for step in steps.iter_mut().filter(|step| is_of_pool(step)) {
+                if number < step.alternates.len() {
+                    label = Some(step.alternates.remove(number).label);
+                }
+            }
+            if let Some(label) = label {
+                let message = format!("without capacity, {label} is not tried: {excess}");
+                let at = At::Value(SpecPath::pool(&pool, &[]));
+                let finding = Diagnostic::new(Code::FallbackLeftOut, at, message);
+                findings
+                    .diagnostics
+                    .push(finding.with_help("raise the limit, or name something cheaper"));
             }
         }
     }

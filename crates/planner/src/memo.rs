@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    cost::SizeCost,
+    cost::{PoolCost, SizeCost},
     live::Live,
-    plan::{Alternative, AlternativeKind, CostKind, Plan, PoolMemo, PoolPlan, QuotaLine},
+    plan::{Alternative, AlternativeKind, Plan, PoolMemo, PoolPlan, QuotaLine},
     spec::{
         Eviction, Method, Model, Pool, Precision, Priority, SizeChoice, Spec, Spot, Stage, Workload,
     },
@@ -85,7 +85,7 @@ impl Memo<'_> {
             requirement: requirement(self.pool),
             total: cost.total,
             run: cost.run,
-            price: self.price(),
+            price: self.price(&cost),
             quota: self.quota(),
             alternatives,
         }
@@ -99,14 +99,12 @@ impl Memo<'_> {
     }
 
     /// The price of a node with its meter, day and source.
-    fn price(&self) -> Option<String> {
-        let address = format!("pool.{}", self.name);
-        let mut lines = self.plan.cost.lines.iter();
-        let line = lines.find(|line| line.address == address && line.kind == CostKind::Compute)?;
-        let price = line.unit_hourly.as_ref()?;
-        let mut about = vec![line.meter.clone()];
-        about.extend(line.as_of.iter().cloned());
-        about.extend(line.source.iter().cloned());
+    fn price(&self, cost: &PoolCost) -> Option<String> {
+        let way = cost.options.iter().find(|way| way.chosen)?;
+        let price = way.unit_price.as_ref()?;
+        let mut about = vec![way.meter.clone()];
+        about.extend(way.as_of.iter().cloned());
+        about.extend(way.source.iter().cloned());
         let currency = &self.plan.cost.currency;
         Some(format!("{price} {currency}/h ({})", about.join(", ")))
     }

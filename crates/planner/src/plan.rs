@@ -312,7 +312,7 @@ impl Assembly<'_> {
         } = self.input;
         findings.diagnostics.extend(changes.diagnostics);
         let steps = target::only(changes.steps, &options.targets);
-        let steps = order::run(steps, self.index);
+        let mut steps = order::run(steps, self.index);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
         self.look_ahead(&steps, findings);
@@ -323,14 +323,11 @@ impl Assembly<'_> {
         };
         let (cost, regular) = self.cost(&steps, prices);
         if !options.destroy {
-            cost::check(
-                &cost,
-                regular,
-                spec.budget.as_ref(),
-                &options.limits,
-                findings,
-            );
+            let limits = (spec.budget.as_ref(), &options.limits);
+            cost::check(&cost, regular, limits.0, limits.1, findings);
             cost::check_pools(&self.pools, &self.location, prices, findings);
+            let cost_of = |steps: &[Step]| self.cost(steps, prices).0;
+            alternates::keep_affordable(&mut steps, limits, findings, cost_of);
         }
         Plan {
             format_version: FORMAT_VERSION.to_owned(),
@@ -392,12 +389,18 @@ impl Assembly<'_> {
             let live = self.index.at_id(&desired.id);
             live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
         };
-        let planned: BTreeSet<&Address> = steps.iter().map(|step| &step.address).collect();
+        let planned: BTreeMap<&Address, Option<&model::resource::Resource>> = steps
+            .iter()
+            .map(|step| (&step.address, step.after.as_ref()))
+            .collect();
         let desired = self.desired.iter();
-        let desired = desired.filter(|desired| planned.contains(&desired.address));
-        let after = desired.map(|desired| cost::Item {
+        let desired = desired.filter_map(|desired| {
+            let made = planned.get(&desired.address)?;
+            Some((desired, made.unwrap_or(&desired.resource)))
+        });
+        let after = desired.map(|(desired, resource)| cost::Item {
             address: &desired.address,
-            resource: &desired.resource,
+            resource,
             has_hardware: !stopped(desired),
             without_hardware: self.stays_away(desired),
         });
@@ -413,7 +416,7 @@ impl Assembly<'_> {
         let kept = before
             .clone()
             .filter(|item| !is_whole && !going.contains(item.address))
-            .filter(|item| !self.is_desired(item.address) || !planned.contains(item.address));
+            .filter(|item| !self.is_desired(item.address) || !planned.contains_key(item.address));
         let after: Vec<cost::Item<'_>> = after.chain(kept).collect();
         let regular = cost::at_regular_prices(after.iter().copied(), prices);
         (cost::compare(before, after, prices), regular)

@@ -58,7 +58,10 @@ pub(super) fn next(
         .filter_map(|(_, ending)| failure_of(ending))
         .collect();
     let code = failures.first()?.code.clone();
-    if attempt.over || !failures.iter().all(|failure| is_scarcity(failure)) {
+    // Quota of another way is no error of the plan's own: the next one may have some.
+    let lacks_quota = |failure: &Failure| attempt.taken.is_some() && failure.kind == "quota";
+    let may_go_on = |failure: &&Failure| is_scarcity(failure) || lacks_quota(failure);
+    if attempt.over || !failures.iter().all(may_go_on) {
         return None;
     }
     let since = *attempt.since.get_or_insert(now);

@@ -3,7 +3,7 @@
 use model::{
     cost::{Amount, CostChange},
     ids::ArmId,
-    live::{Live, Power},
+    live::{Live, Power, Provisioning, State as LiveState},
     plan::{Cost, CostLine, Total},
     units::{Micros, Region},
 };
@@ -54,10 +54,26 @@ pub(crate) fn live_items(live: &Live) -> impl Iterator<Item = Item<'_>> + Clone 
         Some(Item {
             address: resource.address()?,
             resource: resource.resource.as_ref()?,
-            has_hardware: resource.state.power != Some(Power::Deallocated),
+            has_hardware: has_hardware(&resource.state),
             without_hardware: without_hardware(live, &resource.id),
         })
     })
+}
+
+/// Whether a machine is on hardware that is paid for. One that failed and of which no power state
+/// is known never got any.
+fn has_hardware(state: &LiveState) -> bool {
+    match state.power {
+        Some(Power::Deallocated) => false,
+        None | Some(Power::Unknown) => state.provisioning != Provisioning::Failed,
+        Some(
+            Power::Running
+            | Power::Starting
+            | Power::Stopping
+            | Power::Stopped
+            | Power::Deallocating,
+        ) => true,
+    }
 }
 
 /// How many instances of a scale set have no hardware.

@@ -92,6 +92,26 @@ pub fn check_limits(plan: &Plan, limits: &Limits, catalog: &Catalog) -> Diagnost
     findings.diagnostics
 }
 
+/// Whether something limits what the stack may cost.
+pub(crate) fn has_gates(budget: Option<&Budget>, limits: &Limits) -> bool {
+    gates(budget, limits)
+        .iter()
+        .any(|gate| gate.severity == Severity::Error)
+}
+
+/// Why a plan of this cost would be refused; `None` where it would not be.
+pub(crate) fn refused(cost: &Cost, budget: Option<&Budget>, limits: &Limits) -> Option<String> {
+    let gates = gates(budget, limits).into_iter();
+    let mut strict = gates.filter(|gate| gate.severity == Severity::Error);
+    strict.find_map(|gate| {
+        let total = match gate.key {
+            "hourly" => cost.after.hourly_micros,
+            _ => cost.after.monthly_micros,
+        };
+        (total > gate.limit).then(|| exceeded(cost, &gate, total).message)
+    })
+}
+
 fn gates(budget: Option<&Budget>, limits: &Limits) -> Vec<Gate> {
     let severity = budget.map_or(Severity::Error, |budget| match budget.on_exceed {
         OnExceed::Error => Severity::Error,

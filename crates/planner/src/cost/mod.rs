@@ -40,7 +40,7 @@ pub use self::{
 pub(crate) use self::{
     compare::{at_regular_prices, live_items},
     elsewhere::of_pool,
-    gate::check,
+    gate::{check, has_gates, refused},
     odd::check_pools,
     report::pool_cost,
 };

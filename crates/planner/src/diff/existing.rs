@@ -269,8 +269,12 @@ impl Existing<'_> {
                 .push(Diagnostic::new(Code::Protected, at, message).with_help(help));
             return;
         }
-        let may =
-            self.desired.allowed.stop || self.permissions.allow_stop || self.is_to_be_replaced();
+        let live = self.live.resource.as_ref().and_then(Resource::scale_set);
+        let is_empty = live.is_some_and(|set| set.capacity == 0);
+        let may = self.desired.allowed.stop
+            || self.permissions.allow_stop
+            || self.is_to_be_replaced()
+            || is_empty;
         if !may {
             let message = format!("it would {what} {forced}: scarce capacity may not come back");
             let finding = Diagnostic::new(Code::StopNotAllowed, at, message)

@@ -16,7 +16,7 @@ use model::{
 use rust_decimal::Decimal;
 
 use super::{
-    Context, Findings, Trial, deadline, impossible,
+    Context, Findings, Trial, deadline, grouping, impossible,
     pool::{Nodes, kept_count, warn_of_retirement},
     rank,
     role::Role,
@@ -114,6 +114,13 @@ fn named_refused(trial: &Trial<'_>, nodes: &Nodes<'_>, refused: &[CandidateReaso
         .collect();
     let message = format!("`{}` {}", trial.size.name, reasons.join("; "));
     let finding = Diagnostic::new(Code::SizeRefused, at(trial.context), message);
+    let count = trial.count.unwrap_or(1);
+    let is_torn = grouping::is_torn(trial.context, trial.size, count);
+    if is_torn && trial.context.grouped.is_some() {
+        return finding.with_help(
+            "make a new pool of all the nodes beside the old one, and remove the old one: VMs do not move into a scale set",
+        );
+    }
     let ways = impossible::instead_of_named(trial, nodes);
     let finding = ways.into_iter().fold(finding, Diagnostic::with_help);
     finding.with_help("`tensorform sizes --location` shows what a region offers")

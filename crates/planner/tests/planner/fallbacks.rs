@@ -7,11 +7,12 @@ use model::{
     live::Live,
     plan::{Action, Plan, Scarcity},
     spec::{
-        DataDisk, DiskType, Eviction, OnPartial, Pool, Priority, SizeChoice, Spec, Spot, Stage,
-        Workload, Zones,
+        Budget, DataDisk, DiskType, Eviction, OnExceed, OnPartial, Pool, Priority, SizeChoice,
+        Spec, Spot, Stage, Workload, Zones,
     },
     units::{SizeName, Span},
 };
+use rust_decimal::Decimal;
 
 use crate::support::{
     actions, applied, codes, empty, good_plan, live_stack, options, planned, planned_with, pool,
@@ -203,6 +204,35 @@ fn a_fallback_that_cannot_work_is_left_out_and_said() {
         "{finding:?}"
     );
     assert_eq!(labels(&planned.plan.expect("a plan")), [SECOND]);
+}
+
+#[test]
+fn a_way_that_the_budget_does_not_allow_is_left_out_and_said() {
+    let mut spec = falling_back(&["Standard_F64as_v6", SECOND]);
+    let all = labels(&good_plan(&spec, &empty()));
+    spec.budget = Some(Budget {
+        hourly: Some(Decimal::from(2)),
+        monthly: None,
+        currency: "USD".to_owned(),
+        on_exceed: OnExceed::Error,
+    });
+    let planned = planned(&spec, &empty());
+    assert!(
+        !planned.diagnostics.has_errors(),
+        "{:?}",
+        planned.diagnostics
+    );
+    let plan = planned.plan.expect("a plan");
+    let affordable: Vec<String> = all
+        .into_iter()
+        .filter(|label| label != "Standard_F64as_v6")
+        .collect();
+    assert_eq!(labels(&plan), affordable);
+    let mut findings = planned.diagnostics.iter();
+    let finding = findings.find(|finding| finding.code.as_str() == "SIZE011");
+    let message = &finding.expect("it is said").message;
+    let says = "Standard_F64as_v6 is not tried: the stack costs";
+    assert!(message.contains(says), "{message}");
 }
 
 #[test]

@@ -89,6 +89,16 @@ fn what_would_change_the_answer_is_cheaper_or_came_next() {
 }
 
 #[test]
+fn the_price_of_a_node_is_known_where_there_is_none() {
+    let mut spec = seven_billion();
+    spec.pools.get_mut("train").expect("the pool").count = Some(0);
+    let memo = memo(&spec);
+    let price = memo.price.expect("the size has a price");
+    assert!(price.starts_with("3.673 USD/h"), "{price}");
+    assert_eq!(memo.total.hourly_micros.0, 0);
+}
+
+#[test]
 fn what_the_rules_refuse_is_no_alternative() {
     let mut spec = seven_billion();
     let train = spec.pools.get_mut("train").expect("the pool");

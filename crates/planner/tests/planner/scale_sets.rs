@@ -427,6 +427,17 @@ fn a_set_of_no_nodes_keeps_what_it_is_and_a_new_pool_of_none_makes_none() {
     let before = before.and_then(Resource::scale_set).expect("a set");
     assert_eq!((after.capacity, &after.image), (0, &before.image));
     assert_eq!((&after.zones, &after.size), (&before.zones, &before.size));
+    // There is nothing to lose: an empty set may become another.
+    let mut smaller = spec.clone();
+    let pool = smaller.pools.get_mut("train").expect("the pool");
+    pool.size = SizeChoice::Named("Standard_ND96amsr_A100_v4".into());
+    let mut empty_set = live.clone();
+    live_set(&mut empty_set).1.capacity = 0;
+    live_set(&mut empty_set).2.clear();
+    assert_eq!(
+        step(&good_plan(&smaller, &empty_set)).action,
+        Action::Replace
+    );
     let mut made = good_plan(&spec, &empty());
     made.steps.retain(|step| step.address.pool_name().is_some());
     assert_eq!(made.steps, []);

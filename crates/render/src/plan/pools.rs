@@ -121,6 +121,9 @@ fn title(name: &str, pool: &PoolPlan) -> Line {
 
 fn head(name: &str, pool: &PoolPlan, cost: &Cost) -> Line {
     let line = title(name, pool);
+    if pool.count == 0 {
+        return line;
+    }
     match hourly(name, cost) {
         Hourly::Known(amount) => {
             line.then(Ink::Plain, format!(", {amount} {}/hour", cost.currency))

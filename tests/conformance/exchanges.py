@@ -87,6 +87,8 @@ class Exchange:
             versions = {version for provider, _, version in KNOWN if provider == self.provider}
             what = f"no {self.kind} in" if self.version in versions else "no"
             return f"{self.provider} {self.version}: {what} schema of this version here"
+        if self.kind == "permissions" and "/resourcegroups/" not in self.path.lower():
+            return f"{self.provider}: permissions of a subscription, which the schema has of groups alone"
         if self.kind == "virtualmachinescalesets" and "/networkInterfaces" in self.path:
             return f"{self.provider}: interfaces of instances, which are in a schema of 2018 that is not here"
         return None

@@ -55,7 +55,9 @@ pub(crate) fn keep_affordable(
     findings: &mut Findings,
     cost_of: impl Fn(&[Step]) -> Cost,
 ) {
-    if !cost::has_gates(budget, limits) {
+    // A plan that is refused itself is not carried out in any way.
+    if !cost::has_gates(budget, limits) || cost::refused(&cost_of(steps), budget, limits).is_some()
+    {
         return;
     }
     let mut ways: BTreeMap<String, usize> = BTreeMap::new();

@@ -3,7 +3,7 @@
 use model::{
     cost::{Amount, CostChange},
     ids::ArmId,
-    live::{Live, Power, Provisioning, State as LiveState},
+    live::{Live, LiveResource, Power, Provisioning},
     plan::{Cost, CostLine, Total},
     units::{Micros, Region},
 };
@@ -54,16 +54,22 @@ pub(crate) fn live_items(live: &Live) -> impl Iterator<Item = Item<'_>> + Clone 
         Some(Item {
             address: resource.address()?,
             resource: resource.resource.as_ref()?,
-            has_hardware: has_hardware(&resource.state),
+            has_hardware: has_hardware(resource),
             without_hardware: without_hardware(live, &resource.id),
         })
     })
 }
 
 /// Whether a machine is on hardware that is paid for. One that failed and of which no power state
-/// is known never got any.
-fn has_hardware(state: &LiveState) -> bool {
+/// is known never got any; the instances of a set tell for themselves.
+fn has_hardware(resource: &LiveResource) -> bool {
+    let state = &resource.state;
+    let is_vm = resource
+        .resource
+        .as_ref()
+        .is_some_and(|resource| resource.virtual_machine().is_some());
     match state.power {
+        None | Some(Power::Unknown) if !is_vm => true,
         Some(Power::Deallocated) => false,
         None | Some(Power::Unknown) => state.provisioning != Provisioning::Failed,
         Some(

@@ -4,14 +4,13 @@ use azure_mgmt_compute::package_2024_07_01::models as m;
 use model::resource::{
     InstanceDataDisk, InstanceInterface, InstanceOsDisk, Orchestration, ScaleSet, VmPriority,
 };
-use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
 
 use super::super::{
     EncodeError,
     virtual_machine::{
-        caching, eviction_policy, image_reference, linux_configuration, purchase_plan,
-        security_profile, storage_account_type,
+        caching, image_reference, linux_configuration, purchase_plan, security_profile, spot,
+        storage_account_type,
     },
 };
 
@@ -198,21 +197,10 @@ fn set_priority(
     profile: &mut m::VirtualMachineScaleSetVmProfile,
     priority: &VmPriority,
 ) -> Result<(), EncodeError> {
-    let VmPriority::Spot {
-        eviction,
-        max_price,
-    } = priority
-    else {
-        return Ok(());
-    };
-    let price = max_price.to_f64().ok_or_else(|| EncodeError::Invalid {
-        member: "priority.max_price",
-        found: max_price.to_string(),
-    })?;
-    profile.priority = Some(m::Priority::Spot);
-    profile.eviction_policy = Some(eviction_policy(*eviction));
-    profile.billing_profile = Some(m::BillingProfile {
-        max_price: Some(price),
-    });
+    if let Some((eviction, billing)) = spot(priority)? {
+        profile.priority = Some(m::Priority::Spot);
+        profile.eviction_policy = Some(eviction);
+        profile.billing_profile = Some(billing);
+    }
     Ok(())
 }

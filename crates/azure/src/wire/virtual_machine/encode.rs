@@ -300,28 +300,38 @@ fn set_priority(
     properties: &mut m::VirtualMachineProperties,
     priority: &VmPriority,
 ) -> Result<(), EncodeError> {
-    // A regular machine sends none of the three: Azure refuses an eviction policy there.
+    if let Some((eviction, billing)) = spot(priority)? {
+        properties.priority = Some(m::Priority::Spot);
+        properties.eviction_policy = Some(eviction);
+        properties.billing_profile = Some(billing);
+    }
+    Ok(())
+}
+
+/// How spare capacity is bought. A regular machine sends nothing of it: Azure refuses an eviction
+/// policy there.
+pub(in crate::wire) fn spot(
+    priority: &VmPriority,
+) -> Result<Option<(m::EvictionPolicy, m::BillingProfile)>, EncodeError> {
     let VmPriority::Spot {
         eviction,
         max_price,
     } = priority
     else {
-        return Ok(());
+        return Ok(None);
     };
     let price = max_price.to_f64().ok_or_else(|| EncodeError::Invalid {
         member: "priority.max_price",
         found: max_price.to_string(),
     })?;
-    properties.priority = Some(m::Priority::Spot);
-    properties.eviction_policy = Some(eviction_policy(*eviction));
-    properties.billing_profile = Some(m::BillingProfile {
+    let billing = m::BillingProfile {
         max_price: Some(price),
-    });
-    Ok(())
+    };
+    Ok(Some((eviction_policy(*eviction), billing)))
 }
 
 /// What eviction does.
-pub(in crate::wire) fn eviction_policy(eviction: Eviction) -> m::EvictionPolicy {
+fn eviction_policy(eviction: Eviction) -> m::EvictionPolicy {
     match eviction {
         Eviction::Delete => m::EvictionPolicy::Delete,
         Eviction::Deallocate => m::EvictionPolicy::Deallocate,

@@ -9,8 +9,8 @@ mod encode;
 pub(super) use self::{
     decode::decode,
     encode::{
-        caching, encode, eviction_policy, image_reference, linux_configuration, purchase_plan,
-        security_profile, storage_account_type,
+        caching, encode, image_reference, linux_configuration, purchase_plan, security_profile,
+        spot, storage_account_type,
     },
 };
 

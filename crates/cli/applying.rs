@@ -172,9 +172,11 @@ pub(crate) fn run(
     };
     app.output.note("\n");
     report(app, &outcome, facts, &found);
-    // What another size or price costs is told by the next plan.
-    if facts.as_planned && outcome.taken.is_empty() {
-        app.output.note(&render::cost::now(&plan.cost));
+    if facts.as_planned {
+        let prices = planner::cost::Prices::list(app.catalog(false));
+        if let Some(cost) = planner::cost::taking(plan, &outcome.taken, prices) {
+            app.output.note(&render::cost::now(&cost));
+        }
     }
     if let Some(failure) = failure.filter(|_| !outcome.reached()) {
         app.say_below(&[failure].into_iter().collect());

@@ -47,7 +47,7 @@ pub struct CostReport {
     pub options: Vec<StackOption>,
     /// What one run costs; `null` where no pool has a known length of a run.
     pub run: Option<StackRun>,
-    /// What the stack costs until its lifetime ends; `null` where it has none.
+    /// What the stack costs until its lifetime ends; `null` where it has none or is over.
     pub lifetime: Option<LifetimeCost>,
     /// The same stack elsewhere; `null` unless asked for.
     pub regions: Option<RegionComparison>,
@@ -295,8 +295,6 @@ pub struct LifetimeCost {
     pub starts: Timestamp,
     /// When it ends.
     pub expires: Timestamp,
-    /// Whether it had ended already.
-    pub over: bool,
     /// What is left of it in seconds.
     pub seconds: u64,
     /// What the stack costs for that long, as it is bought.

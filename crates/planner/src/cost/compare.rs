@@ -1,10 +1,12 @@
 //! What a stack costs before and after.
 
+use std::collections::BTreeMap;
+
 use model::{
     cost::{Amount, CostChange},
     ids::ArmId,
     live::{Live, LiveResource, Power, Provisioning},
-    plan::{Cost, CostLine, Total},
+    plan::{Cost, CostLine, Plan, Total},
     units::{Micros, Region},
 };
 
@@ -12,6 +14,7 @@ use super::{
     CURRENCY,
     bill::{self, Bills, Item, State, Thing},
     quote::Prices,
+    report,
     service::Service,
 };
 
@@ -33,6 +36,32 @@ pub fn compare<'a>(
         lines: after,
         price_book: prices.book.map(model::price_book::PriceBook::reference),
     }
+}
+
+/// What a plan costs once pools were made in other of their ways; `None` where that is priced by
+/// an agreement, which is not at hand any more.
+pub fn taking(plan: &Plan, taken: &BTreeMap<String, usize>, prices: Prices<'_>) -> Option<Cost> {
+    if taken.is_empty() {
+        return Some(plan.cost.clone());
+    }
+    if plan.cost.price_book.is_some() {
+        return None;
+    }
+    let other = plan.taking(taken);
+    let [planned, made] = [plan, &other].map(|plan| of_stack(report::items(&plan.steps), prices));
+    let more = total(&made).minus(total(&planned));
+    let after = plan.cost.after;
+    let after = Total {
+        hourly_micros: after.hourly_micros.saturating_add(more.hourly_micros),
+        monthly_micros: after.monthly_micros.saturating_add(more.monthly_micros),
+    };
+    Some(Cost {
+        complete: plan.cost.complete && made.iter().all(|line| line.known),
+        after,
+        delta: after.minus(plan.cost.before),
+        lines: made,
+        ..plan.cost.clone()
+    })
 }
 
 /// The lines for some items: equal things of one pool are one line.

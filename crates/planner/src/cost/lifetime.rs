@@ -12,13 +12,14 @@ use super::{
     run,
 };
 
-/// What the stack costs from the plan on until its lifetime ends; `None` where it has none.
+/// What the stack costs from the plan on until its lifetime ends; `None` where it has none, and
+/// once it is over: what is left then, such as protected nodes, costs without an end.
 ///
 /// A commitment outlives every lifetime that this is asked for, so only what is paid by the hour
 /// used is compared.
 pub(super) fn of_stack(input: ReportInput<'_>) -> Option<LifetimeCost> {
     let ReportInput { plan, prices, .. } = input;
-    let lifetime = plan.lifetime?;
+    let lifetime = plan.lifetime.filter(|lifetime| !lifetime.over)?;
     let left = lifetime.expires.unix() - plan.created_at.unix();
     let seconds = u64::try_from(left).unwrap_or_default();
     let bills = bill::count(report::items(&plan.steps), State::Running);
@@ -51,7 +52,6 @@ pub(super) fn of_stack(input: ReportInput<'_>) -> Option<LifetimeCost> {
     Some(LifetimeCost {
         starts: lifetime.starts,
         expires: lifetime.expires,
-        over: lifetime.over,
         seconds,
         micros,
         complete,

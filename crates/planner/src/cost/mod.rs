@@ -29,7 +29,7 @@ mod elsewhere;
 
 pub use self::{
     bill::Item,
-    compare::{compare, of_live, of_service, of_stack, without_hardware},
+    compare::{compare, of_live, of_service, of_stack, taking, without_hardware},
     elsewhere::{regions, sizes},
     gate::{Limits, check_limits},
     quote::Prices,

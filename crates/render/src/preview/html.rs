@@ -33,7 +33,7 @@ pub fn page(report: &CostReport) -> String {
     page.push_str(&by_option(report));
     heading(&mut page, "Over time: a month by its hours of use");
     page.push_str(&over_time(report));
-    if let Some(lifetime) = report.lifetime.as_ref().filter(|lifetime| !lifetime.over) {
+    if let Some(lifetime) = &report.lifetime {
         heading(&mut page, "Over time: until the lifetime ends");
         page.push_str(&until_the_end(lifetime));
     }

@@ -61,12 +61,8 @@ pub(super) fn nodes(pool: &PoolCost) -> String {
 
 /// How long a lifetime has left.
 fn time_left(lifetime: &LifetimeCost) -> String {
-    if lifetime.over {
-        format!("its lifetime is over since {}", lifetime.expires)
-    } else {
-        let left = words::span(Span::from_seconds(lifetime.seconds));
-        format!("{left} until its lifetime ends at {}", lifetime.expires)
-    }
+    let left = words::span(Span::from_seconds(lifetime.seconds));
+    format!("{left} until its lifetime ends at {}", lifetime.expires)
 }
 
 /// What the stack costs for spans of time that are no hour and no month: a run, a lifetime.

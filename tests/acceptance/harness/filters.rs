@@ -24,7 +24,10 @@ static FILTERS: LazyLock<Vec<Filter>> = LazyLock::new(|| {
         (r"ssh-ed25519 AAAA[A-Za-z0-9+/=]+", "ssh-ed25519 [KEY]"),
         (r"127\.0\.0\.1:\d{4,5}", "127.0.0.1:[PORT]"),
         (r"127-0-0-1-\d{4,5}", "127-0-0-1-[PORT]"),
-        (r"\b\d s (before|behind) Azure's", "about the time of Azure's"),
+        (
+            r"\b\d s (before|behind) Azure's",
+            "about the time of Azure's",
+        ),
         (
             r#""(seconds|elapsed_seconds)": \d+(\.\d+)?(e-?\d+)?"#,
             r#""$1": 0"#,

@@ -16,7 +16,7 @@ use model::{
     plan::{Explanation, Plan, Run},
     price_book::PriceBook,
     resource::ResourceKind,
-    spec::Spec,
+    spec::{Orchestrator, Spec},
     units::Timestamp,
 };
 use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
@@ -180,6 +180,10 @@ fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> ReadScope {
         stack: spec.name.clone(),
         resource_group: spec.resource_group.clone(),
         has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
+        has_batch: spec
+            .pools
+            .values()
+            .any(|pool| pool.orchestrator == Orchestrator::Batch),
         whole_group,
         read_at: Some(now),
     }
@@ -194,6 +198,10 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::Disk),
+        has_batch: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::BatchAccount),
         whole_group: plan.destroys(),
         read_at: Some(now),
     }

@@ -166,6 +166,34 @@ const LIVES: &[(&str, &[Change])] = &[
         ],
     ),
     (
+        "batch",
+        &[
+            Change::new("count: 2", "count: 3", &["pool.train.batch_pool: update"]),
+            Change::new("min: 0", "min: 1", &["pool.score.batch_pool: update"]),
+            Change::new(
+                "team: language",
+                "team: speech",
+                &[
+                    "resource_group: update",
+                    "network.nat_ip: update",
+                    "network.nsg: update",
+                    "network.vnet: update",
+                    "network.nat: update",
+                    "batch.account: update",
+                    "pool.score.batch_pool: update",
+                    "pool.train.batch_pool: update",
+                ],
+            ),
+            // Other hardware for all of them.
+            Change::new(
+                "gpu: [A100-80]",
+                "gpu: [H100]",
+                &["pool.train.batch_pool: replace"],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
         "inference-small",
         &[
             Change::new(
@@ -296,6 +324,7 @@ lives! {
     inference_generative_lives = "inference-generative",
     inference_complex_lives = "inference-complex",
     inference_small_lives = "inference-small",
+    batch_lives = "batch",
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! A value of [`Live`] is read first and never changes while a plan is made. What could not
 //! be read is said, never left out.
 
+mod instance;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -14,6 +16,8 @@ use crate::{
     resource::{PurchasePlan, Resource, System, Tags},
     units::{CaseInsensitive, Region, SizeName, Timestamp},
 };
+
+pub use self::instance::Instance;
 
 /// Which world a run looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -102,51 +106,6 @@ impl LiveResource {
     }
 }
 
-/// One instance of a scale set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instance {
-    /// Its id inside the set, by which it is deleted: a number, or the name of a VM.
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// Its zone, where it has one.
-    pub zone: Option<String>,
-    /// When it was made, where Azure says.
-    pub created: Option<String>,
-    /// Whether it is as the set's newest profile says, where Azure says.
-    pub latest_model: Option<bool>,
-    /// The state it is in.
-    pub state: State,
-}
-
-impl Instance {
-    /// Whether it failed before it got hardware.
-    pub fn never_made(&self) -> bool {
-        self.has_failed() && matches!(self.state.power, None | Some(Power::Unknown))
-    }
-
-    /// Whether its last operation failed.
-    pub fn has_failed(&self) -> bool {
-        matches!(
-            self.state.provisioning,
-            Provisioning::Failed | Provisioning::Canceled
-        )
-    }
-
-    /// Whether it is on its way out.
-    pub fn is_going(&self) -> bool {
-        self.state.provisioning == Provisioning::Deleting
-    }
-
-    /// Whether it has no hardware, and only its disks are paid for.
-    pub fn is_away(&self) -> bool {
-        matches!(
-            self.state.power,
-            Some(Power::Deallocated | Power::Deallocating)
-        )
-    }
-}
-
 /// Whose a resource is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
@@ -176,6 +135,8 @@ pub struct State {
     pub message: Option<String>,
     /// Whether a VM is a spot VM that Azure took back.
     pub evicted: bool,
+    /// Nodes that a pool of Batch has.
+    pub nodes: Option<u32>,
 }
 
 /// What Azure says of the last write to a resource.
@@ -242,6 +203,10 @@ pub enum Question {
     Policy(PolicyQuestion),
     /// How likely spot capacity is to be had.
     SpotPlacement(PlacementQuestion),
+    /// Which sizes pools of Batch can have in a region.
+    BatchSizes(Region),
+    /// The quota of an account of Batch.
+    BatchQuota(ArmId),
 }
 
 /// Asks what policies say to a node that is to be made.
@@ -339,6 +304,10 @@ pub struct Facts {
     pub placements: BTreeMap<PlacementQuestion, Answer<Option<String>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
+    /// Sizes that pools of Batch can have, by region.
+    pub batch_sizes: BTreeMap<Region, Answer<BTreeSet<SizeName>>>,
+    /// Limits of accounts of Batch by the account's id; what they use is not in them.
+    pub batch_quota: BTreeMap<ArmId, Answer<Vec<UsageFact>>>,
 }
 
 impl Facts {
@@ -355,6 +324,8 @@ impl Facts {
             Question::Permissions(scope) => self.permissions.contains_key(scope),
             Question::Policy(node) => self.policies.contains_key(node),
             Question::SpotPlacement(asked) => self.placements.contains_key(asked),
+            Question::BatchSizes(region) => self.batch_sizes.contains_key(region),
+            Question::BatchQuota(account) => self.batch_quota.contains_key(account),
         }
     }
 
@@ -391,6 +362,12 @@ impl Facts {
             }
             Question::SpotPlacement(asked) => {
                 self.placements.insert(asked, Answer::Unknown { reason });
+            }
+            Question::BatchSizes(region) => {
+                self.batch_sizes.insert(region, Answer::Unknown { reason });
+            }
+            Question::BatchQuota(account) => {
+                self.batch_quota.insert(account, Answer::Unknown { reason });
             }
         }
     }

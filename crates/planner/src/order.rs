@@ -59,9 +59,10 @@ fn place(step: &Step) -> (bool, i8) {
         | ResourceKind::VirtualNetwork => 1,
         ResourceKind::NatGateway => 2,
         ResourceKind::Subnet => 3,
-        ResourceKind::SshPublicKey => 4,
+        ResourceKind::SshPublicKey | ResourceKind::BatchAccount => 4,
         ResourceKind::Disk
         | ResourceKind::VirtualMachine
+        | ResourceKind::BatchPool
         | ResourceKind::VirtualMachineScaleSet => 5,
     };
     let deletes = step.action == Action::Delete;

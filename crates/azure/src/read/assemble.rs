@@ -146,6 +146,8 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::NatGateway
                 | ResourceKind::SshPublicKey
                 | ResourceKind::Disk
+                | ResourceKind::BatchAccount
+                | ResourceKind::BatchPool
                 | ResourceKind::MarketplaceTerms
                 | ResourceKind::VirtualMachineScaleSet => {}
             }

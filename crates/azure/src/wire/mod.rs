@@ -6,6 +6,7 @@
 
 mod fields;
 
+pub(crate) mod batch;
 mod disk;
 mod group;
 mod marketplace_terms;
@@ -80,6 +81,8 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
+        Properties::BatchAccount(account) => batch::encode_account(account),
+        Properties::BatchPool(pool) => batch::encode_pool(pool)?,
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
     if resource.kind().takes_tags() {
@@ -118,6 +121,8 @@ pub(crate) fn decode_with(
         ResourceKind::VirtualMachineScaleSet => {
             Properties::VirtualMachineScaleSet(Box::new(scale_set::decode(body)?))
         }
+        ResourceKind::BatchAccount => Properties::BatchAccount(batch::decode_account(body)?),
+        ResourceKind::BatchPool => Properties::BatchPool(Box::new(batch::decode_pool(body)?)),
         ResourceKind::MarketplaceTerms => {
             Properties::MarketplaceTerms(marketplace_terms::decode(body)?)
         }

@@ -9,7 +9,9 @@ use model::{
 };
 use serde_json::{Value, json};
 
-use super::{EncodeError, encode, fields, request::as_request, scale_set, set_tags, tags_of};
+use super::{
+    EncodeError, batch, encode, fields, request::as_request, scale_set, set_tags, tags_of,
+};
 
 /// One write that is part of a change.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +48,8 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         Properties::ResourceGroup(_)
         | Properties::SshPublicKey(_)
         | Properties::MarketplaceTerms(_)
+        | Properties::BatchAccount(_)
+        | Properties::BatchPool(_)
         | Properties::Disk(_) => encode(after)?,
     };
     if after.kind().takes_tags() {
@@ -67,6 +71,9 @@ pub(crate) fn changes(
     if let Properties::VirtualMachineScaleSet(set) = &after.properties {
         return scale_set::changes(set, attributes);
     }
+    if let Properties::BatchPool(pool) = &after.properties {
+        return batch::changes(pool, attributes);
+    }
     match after.kind() {
         ResourceKind::VirtualMachine => machine_changes(after, attributes, live),
         ResourceKind::Disk => {
@@ -83,6 +90,8 @@ pub(crate) fn changes(
         },
         ResourceKind::ResourceGroup
         | ResourceKind::MarketplaceTerms
+        | ResourceKind::BatchAccount
+        | ResourceKind::BatchPool
         | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet

@@ -112,6 +112,12 @@ codes! {
     DisksDoNotFit = "POOL003", Error;
     /// A live pool that would have to become a scale set, or stop being one.
     GroupingFixed = "POOL004", Error;
+    /// A pool of Azure Batch cannot be as the spec wants it.
+    BatchRefused = "BATCH001", Error;
+    /// Nodes of a pool of Azure Batch did not come.
+    BatchNodesMissing = "BATCH002", Warning;
+    /// Whether Azure Batch takes an image is not confirmed.
+    BatchUnverified = "BATCH003", Warning;
     /// An image that does not run on the size.
     ImageDoesNotFit = "IMAGE001", Error;
     /// An image or version that the region does not have.

@@ -50,6 +50,10 @@ kinds! {
     VirtualMachine = "Microsoft.Compute/virtualMachines", tags: true;
     /// A virtual machine scale set, with the profile that its instances are made from.
     VirtualMachineScaleSet = "Microsoft.Compute/virtualMachineScaleSets", tags: true;
+    /// An account of Batch.
+    BatchAccount = "Microsoft.Batch/batchAccounts", tags: true;
+    /// A pool of Batch, with the nodes that it has.
+    BatchPool = "Microsoft.Batch/batchAccounts/pools", tags: true;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.
     MarketplaceTerms = "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements", tags: false;
 }

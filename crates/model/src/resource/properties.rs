@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Known, ResourceKind, ScaleSet};
+use super::{BatchAccount, BatchPool, Known, ResourceKind, ScaleSet};
 use crate::{
     ids::ArmId,
     spec::{DiskType, Eviction},
@@ -58,6 +58,8 @@ properties! {
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
     VirtualMachineScaleSet(Box<ScaleSet>),
+    BatchAccount(BatchAccount),
+    BatchPool(Box<BatchPool>),
     MarketplaceTerms(MarketplaceTerms),
 }
 

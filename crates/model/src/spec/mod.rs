@@ -4,11 +4,13 @@
 //! run. What a spec may say is written down once, in the tables of `schema`: the validator,
 //! the JSON schema, the reference and the starter all come from there.
 
-pub mod parts;
+mod parts;
 
 pub mod types;
 
 pub mod pool;
+
+pub mod batch;
 
 mod yaml;
 

@@ -3,7 +3,7 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::parts::Urn;
+use super::{batch::Batch, parts::Urn};
 use crate::{
     ids::ArmId,
     transformer::Transformer,
@@ -41,6 +41,8 @@ pub struct Pool {
     pub zones: Zones,
     /// What runs the jobs.
     pub orchestrator: Orchestrator,
+    /// The settings of Azure Batch.
+    pub batch: Option<Batch>,
     /// The scheduler of CycleCloud.
     pub scheduler: Option<Scheduler>,
     /// Containers on the nodes.

@@ -64,6 +64,14 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
         ResourceKind::VirtualMachineScaleSet => SCALE_SET,
+        ResourceKind::BatchAccount => &[
+            ("location", Class::Refuse),
+            ("allocation", Class::Refuse),
+            // What somebody has opened or closed by hand stays theirs.
+            ("sign_in", Class::Report),
+            ("public_access", Class::Report),
+        ],
+        ResourceKind::BatchPool => BATCH_POOL,
         // Terms are accepted or not: there is nothing to change.
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }
@@ -129,6 +137,28 @@ const SCALE_SET: &[Row] = &[
     ("network.accelerated", Class::Refuse),
     ("network.name", Class::Ignore),
     ("security.*", Class::Replace),
+];
+
+/// Batch changes the number of nodes of a pool, and what decides it; what a node is stays as it
+/// was when the pool was made.
+const BATCH_POOL: &[Row] = &[
+    ("location", Class::Refuse),
+    ("size", Class::Replace),
+    ("nodes", Class::Update),
+    ("autoscale.*", Class::Update),
+    // Nodes of one kind would all go for those of the other.
+    ("priority.kind", Class::Replace),
+    ("priority.*", Class::Ignore),
+    ("image.*", Class::Replace),
+    ("node_agent", Class::Replace),
+    ("inter_node", Class::Replace),
+    ("task_slots", Class::Replace),
+    ("containers.*", Class::Replace),
+    ("os_disk.*", Class::Replace),
+    ("data_disks.*", Class::Replace),
+    ("network.*", Class::Replace),
+    ("security.*", Class::Replace),
+    ("identities", Class::Replace),
 ];
 
 /// The class of an attribute; `None` for one that no table has, which a test excludes.

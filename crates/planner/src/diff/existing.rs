@@ -269,8 +269,9 @@ impl Existing<'_> {
                 .push(Diagnostic::new(Code::Protected, at, message).with_help(help));
             return;
         }
-        let live = self.live.resource.as_ref().and_then(Resource::scale_set);
-        let is_empty = live.is_some_and(|set| set.capacity == 0);
+        let live = self.live.resource.as_ref();
+        let set = live.and_then(Resource::scale_set);
+        let is_empty = set.is_some_and(|set| set.capacity == 0) || self.live.state.nodes == Some(0);
         let may = self.desired.allowed.stop
             || self.permissions.allow_stop
             || self.is_to_be_replaced()
@@ -296,6 +297,9 @@ impl Existing<'_> {
                 0 => State::Fine,
                 _ => State::FailedWithoutHardware,
             };
+        }
+        if self.desired.resource.kind() == ResourceKind::BatchPool && failed {
+            return State::FailedRunning;
         }
         if self.desired.resource.kind() != ResourceKind::VirtualMachine {
             return if failed {
@@ -341,6 +345,7 @@ impl Existing<'_> {
                 format!("the last operation on `{name}` failed: {said}"),
             )
             .with_help("its instances are never deleted for that; apply writes it again"),
+            State::FailedRunning if self.live.state.nodes.is_some() => self.missing_nodes(said),
             State::FailedRunning => Diagnostic::new(
                 Code::FailedButRuns,
                 at,
@@ -373,6 +378,9 @@ impl Existing<'_> {
     ) -> Vec<Operation> {
         if let Some(members) = self.members() {
             return self.of_members(members, differences, going);
+        }
+        if self.desired.resource.kind() == ResourceKind::BatchPool {
+            return self.of_pool(state, differences);
         }
         let mut operations = Vec::new();
         match state {
@@ -436,7 +444,7 @@ impl Existing<'_> {
         operations
     }
 
-    fn merge_tags(&self, differences: &[(Difference, Action)]) -> Option<Operation> {
+    pub(super) fn merge_tags(&self, differences: &[(Difference, Action)]) -> Option<Operation> {
         let mut set = Tags::default();
         let mut remove = Vec::new();
         for (difference, _) in differences {
@@ -463,7 +471,7 @@ impl Existing<'_> {
 
 /// The states of a live resource that matter to a decision.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Fine,
     FailedWithoutHardware,
     FailedRunning,

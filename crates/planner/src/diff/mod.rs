@@ -6,6 +6,8 @@ pub mod index;
 
 mod adopt;
 
+mod batch;
+
 mod compare;
 
 mod decide;

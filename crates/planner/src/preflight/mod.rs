@@ -7,6 +7,8 @@
 
 mod quota;
 
+mod batch;
+
 mod rights;
 
 mod policy;

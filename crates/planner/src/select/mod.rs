@@ -34,6 +34,8 @@ mod deadline;
 
 mod security;
 
+pub(crate) mod batch;
+
 mod pool;
 
 mod size;
@@ -61,11 +63,13 @@ pub struct Selection {
     pub size: SizeName,
     /// Number of nodes.
     pub count: u32,
+    /// Whether nodes of a pool of Batch reach each other.
+    pub inter_node: bool,
     /// How capacity is bought.
     pub priority: Priority,
     /// Other ways to make the pool, tried in order where there is no capacity.
     pub others: Vec<alternates::Other>,
-    /// Single VMs or one scale set.
+    /// Single VMs, one scale set, or a pool of Batch.
     pub placement: Placement,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,

@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{
-    Context, Findings, NodeChoice, Selection, Trial, deadline, grouping,
+    Context, Findings, NodeChoice, Selection, Trial, batch, deadline, grouping,
     image::{self, Choice},
     role::{self, Role},
     security,
@@ -32,7 +32,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         Some((live, set, machines)) => sticky::instances(live, set, machines),
         None => sticky::nodes(context.live, context.name),
     };
-    let set = set.as_ref().map(|(_, set, _)| *set);
+    let set = set.as_ref().map(|(_, set, _)| set.as_ref());
     let role = Role::of(context.pool.stage, context.pool.workload);
     image::ask_counterparts(context, &mut findings);
     let chosen = match size::choose(context, role, &nodes, &mut findings) {
@@ -53,6 +53,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
     let is_needed = is_image_needed(context, (&made, &choice, &chosen.size), &nodes);
     let new_node = new_node(context, &chosen, (&choice, is_needed), &mut findings);
+    batch::warn_of_pair(context, &new_node.image, &mut findings);
     check_disks(context, &chosen.size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
     let terms = image::terms(context, new_node.plan.as_ref(), &mut findings);
@@ -63,6 +64,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
+        inter_node: batch::inter_node(context, &chosen.size, chosen.count),
         priority: context.pool.priority.clone(),
         others: Vec::new(),
         placement,
@@ -181,9 +183,10 @@ fn ask(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) {
     if chosen.new_nodes == 0 {
         return;
     }
+    let quota = Question::ComputeQuota(context.location.clone());
     for question in [
         Question::Sizes(context.location.clone()),
-        Question::ComputeQuota(context.location.clone()),
+        batch::questions(context).unwrap_or(quota),
     ] {
         if !context.live.facts.has(&question) {
             findings.questions.insert(question);

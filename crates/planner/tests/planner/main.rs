@@ -31,6 +31,8 @@ mod own_images;
 
 mod adopting;
 
+mod batch;
+
 mod fallbacks;
 
 mod resizing;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use model::{
     plan::{Action, Operation, ReasonCode, Step},
     resource::{
-        Disk, InstanceOsDisk, OsDisk, Properties, PurchasePlan, Resource, ScaleSet, SecurityRule,
-        VirtualMachine, VmPriority,
+        BatchPool, Disk, InstanceDataDisk, InstanceOsDisk, OsDisk, Properties, PurchasePlan,
+        Resource, ScaleSet, SecurityRule, VirtualMachine, VmPriority,
     },
     spec::DiskType,
 };
@@ -67,7 +67,23 @@ pub(super) fn of(resource: &Resource) -> String {
             VmPriority::Spot { .. } => format!("spot VM {}", vm.size),
         },
         Properties::VirtualMachineScaleSet(set) => scale_set(set),
+        Properties::BatchAccount(_) => "Batch account".to_owned(),
+        Properties::BatchPool(pool) => batch_pool(pool),
     }
+}
+
+fn batch_pool(pool: &BatchPool) -> String {
+    let spot = match &pool.priority {
+        VmPriority::Regular => "",
+        VmPriority::Spot { .. } => "spot ",
+    };
+    let most = if pool.autoscale.is_some() {
+        "at most "
+    } else {
+        ""
+    };
+    let count = words::count(pool.nodes);
+    format!("Batch pool of {most}{count} × {spot}{}", pool.size)
 }
 
 fn scale_set(set: &ScaleSet) -> String {
@@ -85,6 +101,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
     match &resource.properties {
         Properties::VirtualMachine(vm) => vec![disks(vm)],
         Properties::VirtualMachineScaleSet(set) => vec![of_instances(set)],
+        Properties::BatchPool(pool) => of_nodes(pool),
         Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -92,6 +109,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
         | Properties::SshPublicKey(_)
+        | Properties::BatchAccount(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
     }
@@ -128,15 +146,44 @@ fn of_instances(set: &ScaleSet) -> String {
         words::count(*size_gb),
         disk_words(*disk_type)
     );
-    let data: Vec<String> = set
-        .data_disks
-        .values()
+    format!("{os}{}", data_disks(set.data_disks.values()))
+}
+
+fn data_disks<'a>(disks: impl Iterator<Item = &'a InstanceDataDisk>) -> String {
+    let words: Vec<String> = disks
         .map(|disk| {
             let size = words::count(disk.size_gb);
             format!(", data disk {size} GiB {}", disk_words(disk.disk_type))
         })
         .collect();
-    format!("{os}{}", data.concat())
+    words.concat()
+}
+
+fn quantity(number: u32, one: &str, many: &str) -> String {
+    words::counted(usize::try_from(number).unwrap_or(usize::MAX), one, many)
+}
+
+/// The nodes of a pool of Batch, and what decides how many there are.
+fn of_nodes(pool: &BatchPool) -> Vec<String> {
+    let together = if pool.inter_node {
+        "nodes reach each other"
+    } else {
+        "nodes apart"
+    };
+    let InstanceOsDisk { size_gb, disk_type } = &pool.os_disk;
+    let size = words::count(*size_gb);
+    let mut lines = vec![format!(
+        "{together}, {} at once on each; {}; each with OS disk {size} GiB {}{}",
+        quantity(pool.task_slots, "task", "tasks"),
+        pool.node_agent,
+        disk_words(*disk_type),
+        data_disks(pool.data_disks.values()),
+    )];
+    if let Some(autoscale) = &pool.autoscale {
+        let minutes = quantity(autoscale.interval_minutes, "minute", "minutes");
+        lines.push(format!("number of nodes by a formula, each {minutes}"));
+    }
+    lines
 }
 
 fn rule((name, rule): (&String, &SecurityRule)) -> String {
@@ -186,6 +233,8 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::BatchAccount(_)
+        | Properties::BatchPool(_)
         | Properties::MarketplaceTerms(_)
         | Properties::SshPublicKey(_) => &[],
     }

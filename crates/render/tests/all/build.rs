@@ -29,7 +29,11 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         ResourceKind::Subnet => group
             .in_group(ResourceKind::VirtualNetwork.arm_type(), "llama-vnet")
             .child("subnets", name),
+        ResourceKind::BatchPool => group
+            .in_group(ResourceKind::BatchAccount.arm_type(), "llama")
+            .child("pools", name),
         ResourceKind::VirtualNetwork
+        | ResourceKind::BatchAccount
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
         | ResourceKind::NatGateway

@@ -14,9 +14,12 @@ pub(super) use self::{
     },
 };
 
-/// Reads what the profile of a scale set has in common with a VM.
+/// What profiles of scale sets and of Batch pools have in common with a VM.
 pub(super) mod profile {
-    pub(in crate::wire) use super::decode::{image, plan, priority, security, ssh_keys, system};
+    pub(in crate::wire) use super::{
+        decode::{image, plan, priority, security, ssh_keys, system},
+        encode::image_reference,
+    };
 }
 
 pub(crate) use self::decode::{VmDisks, os_disk_id, os_disk_of};

@@ -51,6 +51,7 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         orchestrator: block
             .word("orchestrator", words::ORCHESTRATORS)
             .unwrap_or(Orchestrator::Manual),
+        batch: super::batch::batch(block.inner("batch")),
         scheduler: block.word("scheduler", words::SCHEDULERS),
         containers: containers(block.inner("containers")),
         disks: disks(block.inner("disks")),

@@ -1,6 +1,7 @@
 //! The tables of a pool.
 
 use super::{
+    batch::BATCH,
     forms::{azure, names, places, quantities},
     kind::{Block, Form, Key, Kind, Later, List, Presence, Support},
     stack::keys,
@@ -90,6 +91,8 @@ pub(crate) const POOL: Block = Block {
                 ("slurm", "write `orchestrator: cyclecloud` and `scheduler: slurm`"),
                 ("kubernetes", "write `aks`"), ("none", "write `manual`")]),
             default("manual"), NOW, "manual", "What runs the jobs.";
+        "batch": Kind::block(&BATCH), OPTIONAL, NOW, "{autoscale: {min: 0}, task_slots: 1}",
+            "Settings of Azure Batch; needs `orchestrator: batch`.";
         "scheduler": Kind::words(words::SCHEDULER), OPTIONAL, not_yet(&SCHEDULER), "slurm",
             "Scheduler of CycleCloud; needs `orchestrator: cyclecloud`.";
         "containers": Kind::block(&CONTAINERS), OPTIONAL, NOW, "{runtime: none}",

@@ -48,10 +48,6 @@ const fn not_yet(later: &'static Later) -> Support {
     Support::NotYet(later)
 }
 
-const BATCH: Later = Later {
-    lacks: "makes no Batch accounts",
-    instead: "use `orchestrator: manual`",
-};
 const AKS: Later = Later {
     lacks: "makes no AKS clusters",
     instead: "use `orchestrator: manual`",
@@ -123,7 +119,7 @@ words! {
     ORCHESTRATOR, ORCHESTRATORS: Orchestrator {
         "manual" = Orchestrator::Manual, NOW, "nothing: jobs are started by hand";
         "auto" = Orchestrator::Auto, NOW, "the planner decides";
-        "batch" = Orchestrator::Batch, not_yet(&BATCH), "Azure Batch";
+        "batch" = Orchestrator::Batch, NOW, "Azure Batch";
         "aks" = Orchestrator::Aks, not_yet(&AKS), "Azure Kubernetes Service";
         "cyclecloud" = Orchestrator::CycleCloud, not_yet(&CYCLE_CLOUD), "Azure CycleCloud";
     }

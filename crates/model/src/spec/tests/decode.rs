@@ -51,6 +51,7 @@ fn minimal_pool() -> Pool {
         priority: Priority::Regular,
         zones: Zones::Auto,
         orchestrator: Orchestrator::Manual,
+        batch: None,
         scheduler: None,
         containers: None,
         disks: Disks::default(),

@@ -22,13 +22,12 @@ const LATER: [&str; 9] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 12] = [
+const LATER_WORDS: [(&str, &str); 11] = [
     ("network.outbound", "existing"),
     ("access.via", "bastion"),
     ("access.via", "public_ip"),
     ("access.via", "existing"),
     ("identity", "system"),
-    ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),
     ("pools.containers.runtime", "docker"),

@@ -30,6 +30,8 @@ mod image_fit;
 
 mod availability;
 
+mod batch;
+
 mod spot;
 
 pub(super) mod quota;
@@ -83,6 +85,7 @@ pub const ALL: &[Rule] = &[
     memory::RULE,
     deadline::RULE,
     image_fit::RULE,
+    batch::RULE,
     spot::RULE,
     spot::PRICE,
     availability::OFFERED,

@@ -51,6 +51,8 @@ mod lifetimes;
 
 mod memos;
 
+mod neighbours;
+
 mod properties;
 
 mod oracle;

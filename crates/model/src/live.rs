@@ -47,6 +47,9 @@ pub struct Live {
     pub resources: Vec<LiveResource>,
     /// Instances of the stack's scale sets, by the id of their set, in no particular order.
     pub instances: BTreeMap<ArmId, Vec<Instance>>,
+    /// What of others uses a resource of the stack, by the id of what is used: a VM where Azure
+    /// tells whose an interface is.
+    pub strangers: BTreeMap<ArmId, BTreeSet<ArmId>>,
     /// Reads that failed although the run may go on: the plan is then incomplete.
     pub unread: Vec<Unread>,
     /// Answers to the questions of the planner.

@@ -170,6 +170,8 @@ codes! {
     GroupKept = "OWN004", Warning;
     /// A resource of `--adopt` that is not taken over.
     AdoptRefused = "OWN005", Error;
+    /// Resources that stay because something of others uses them.
+    UsedByOthers = "OWN006", Warning;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

@@ -53,6 +53,8 @@ mod lifetimes;
 
 mod memos;
 
+mod neighbours;
+
 mod properties;
 
 mod oracle;

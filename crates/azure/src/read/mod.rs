@@ -8,6 +8,7 @@ mod batch;
 pub(crate) mod instances;
 mod lists;
 pub(crate) mod one;
+pub(crate) mod strangers;
 
 use std::time::Duration;
 

@@ -203,6 +203,7 @@ pub(super) fn as_set(pool: &BatchPool) -> ScaleSet {
         image: pool.image.clone(),
         plan: None,
         priority: pool.priority.clone(),
+        capacity_reservation: None,
         computer_name_prefix: String::new(),
         admin_user: String::new(),
         ssh_keys: Known::AfterApply,

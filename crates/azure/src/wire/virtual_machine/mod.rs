@@ -9,15 +9,15 @@ mod encode;
 pub(super) use self::{
     decode::decode,
     encode::{
-        caching, encode, image_reference, linux_configuration, purchase_plan, security_profile,
-        spot, storage_account_type,
+        caching, encode, image_reference, linux_configuration, purchase_plan, reservation,
+        security_profile, spot, storage_account_type,
     },
 };
 
 /// What profiles of scale sets and of Batch pools have in common with a VM.
 pub(super) mod profile {
     pub(in crate::wire) use super::{
-        decode::{image, plan, priority, security, ssh_keys, system},
+        decode::{image, plan, priority, reservation, security, ssh_keys, system},
         encode::image_reference,
     };
 }

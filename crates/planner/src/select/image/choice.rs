@@ -436,7 +436,8 @@ impl Choice {
             | Question::Policy(_)
             | Question::SpotPlacement(_)
             | Question::BatchSizes(_)
-            | Question::BatchQuota(_) => None,
+            | Question::BatchQuota(_)
+            | Question::Reservations(_) => None,
         }
     }
 

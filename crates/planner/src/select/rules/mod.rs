@@ -34,6 +34,8 @@ mod batch;
 
 mod spot;
 
+mod reservation;
+
 pub(super) mod quota;
 
 pub(super) mod budget;
@@ -93,6 +95,7 @@ pub const ALL: &[Rule] = &[
     availability::ZONES,
     availability::UNLISTED,
     availability::DISKS,
+    reservation::RULE,
     quota::RULE,
     budget::RULE,
 ];

@@ -154,6 +154,32 @@ async fn tags_of_a_pool_are_merged_and_its_nodes_left_alone() {
     assert_eq!(found.state.nodes, Some(1));
 }
 
+#[tokio::test]
+async fn a_pool_of_others_in_our_account_is_known() {
+    let rig = Rig::new().await;
+    let outcome = rig.apply("nonce-1", plan(&rig.read().await, &all(0))).await;
+    assert!(outcome.reached(), "{outcome:#?}");
+    let mut other = pool(0);
+    other.id = account().id.child("pools", "theirs");
+    let steps = plan(&rig.read().await, &[other.clone()]);
+    let outcome = rig.apply("nonce-2", steps).await;
+    assert!(outcome.reached(), "{outcome:#?}");
+    let mut set = Tags::default();
+    set.set(tags::STACK, "another");
+    let live = rig.read().await;
+    let found = live.resources.iter().find(|live| live.id == other.id);
+    let merge = Operation::MergeTags {
+        set,
+        remove: Vec::new(),
+    };
+    let merge = step(&other, found, Action::Update, vec![merge]);
+    let outcome = rig.apply("nonce-3", vec![merge]).await;
+    assert!(outcome.reached(), "{outcome:#?}");
+    let live = rig.read().await;
+    let strangers = live.strangers.get(&account().id).expect("strangers");
+    assert!(strangers.contains(&other.id));
+}
+
 const NO_CAPACITY: &str = "rules:\n  - name: no capacity\n    match: {method: PUT, name: demo-train}\n    then:\n      fail_in_operation: {code: AllocationFailed}\n";
 
 #[tokio::test]

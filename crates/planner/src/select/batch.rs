@@ -11,7 +11,7 @@ use model::{
     resource::{
         BatchPool, ImageReference, InstanceInterface, Known, Orchestration, ScaleSet, System,
     },
-    spec::{Orchestrator, Priority},
+    spec::{ContainerRuntime, Orchestrator, Pool, Priority},
 };
 
 use super::{Context, Findings, Trial, grouping};
@@ -32,6 +32,8 @@ struct Pair {
     rdma_only: bool,
     /// Whether the pair is written down, and not taken from the image's system.
     confirmed: bool,
+    /// Whether the image brings what runs containers.
+    containers: bool,
 }
 
 const UBUNTU_22: &str = "batch.node.ubuntu 22.04";
@@ -40,54 +42,24 @@ const UBUNTU_24: &str = "batch.node.ubuntu 24.04";
 /// Pairs as of Azure/Batch@b4ca532b. Ubuntu 20.04 and older, CentOS and all of Arm are gone or
 /// were never there.
 const PAIRS: &[Pair] = &[
-    pair(
-        "microsoft-dsvm",
-        "ubuntu-hpc",
-        "2204",
-        UBUNTU_22,
-        true,
-        true,
-    ),
-    pair(
-        "microsoft-dsvm",
-        "ubuntu-hpc",
-        "2404",
-        UBUNTU_24,
-        true,
-        false,
-    ),
-    pair(
-        "microsoft-dsvm",
-        "ubuntu-2204",
-        "2204",
-        UBUNTU_22,
-        false,
-        false,
-    ),
-    pair(
-        "canonical",
-        "ubuntu-24_04-lts",
-        "server",
-        UBUNTU_24,
-        false,
-        true,
-    ),
+    pair("microsoft-dsvm", "ubuntu-hpc", "2204", UBUNTU_22)
+        .on_rdma()
+        .with_containers(),
+    pair("microsoft-dsvm", "ubuntu-hpc", "2404", UBUNTU_24)
+        .on_rdma()
+        .with_containers()
+        .likely(),
+    pair("microsoft-dsvm", "ubuntu-2204", "2204", UBUNTU_22)
+        .with_containers()
+        .likely(),
+    pair("canonical", "ubuntu-24_04-lts", "server", UBUNTU_24),
     pair(
         "canonical",
         "0001-com-ubuntu-server-jammy",
         "22_04-lts",
         UBUNTU_22,
-        false,
-        true,
     ),
-    pair(
-        "almalinux",
-        "almalinux-x86_64",
-        "9",
-        "batch.node.el 9",
-        false,
-        true,
-    ),
+    pair("almalinux", "almalinux-x86_64", "9", "batch.node.el 9"),
 ];
 
 const fn pair(
@@ -95,17 +67,39 @@ const fn pair(
     offer: &'static str,
     sku: &'static str,
     agent: &'static str,
-    rdma_only: bool,
-    confirmed: bool,
 ) -> Pair {
     Pair {
         publisher,
         offer,
         sku,
         agent,
-        rdma_only,
-        confirmed,
+        rdma_only: false,
+        confirmed: true,
+        containers: false,
     }
+}
+
+impl Pair {
+    const fn on_rdma(mut self) -> Self {
+        self.rdma_only = true;
+        self
+    }
+
+    const fn with_containers(mut self) -> Self {
+        self.containers = true;
+        self
+    }
+
+    const fn likely(mut self) -> Self {
+        self.confirmed = false;
+        self
+    }
+}
+
+/// The images of containers that nodes pull; nothing where no containers run.
+pub(crate) fn containers(pool: &Pool) -> Option<&[String]> {
+    let containers = pool.containers.as_ref()?;
+    (containers.runtime == ContainerRuntime::Docker).then_some(containers.images.as_slice())
 }
 
 /// Whether a pool is to be one of Batch.
@@ -169,6 +163,9 @@ pub(super) fn misfit_of(
         Some(pair) if pair.rdma_only && !size.rdma => {
             Some(format!("Batch takes {name} on RDMA sizes alone"))
         }
+        Some(pair) if !pair.containers && containers(context.pool).is_some() => Some(format!(
+            "{name} brings nothing that runs containers, and Batch installs nothing"
+        )),
         Some(_) => None,
     }
 }

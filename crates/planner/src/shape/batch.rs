@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     resource::{
-        BatchAccount, BatchAutoscale, BatchNetwork, BatchPool, InstanceDataDisk, InstanceOsDisk,
-        Properties, Resource, VmPriority,
+        BatchAccount, BatchAutoscale, BatchContainers, BatchNetwork, BatchPool, InstanceDataDisk,
+        InstanceOsDisk, Properties, Resource, VmPriority,
     },
     spec::{Identity, Pool, batch::Batch},
     units::CaseInsensitive,
@@ -59,7 +59,10 @@ pub(super) fn pool(scope: Scope<'_>, name: &str, pool: &Pool, selection: &Select
         image: choice.image,
         inter_node: selection.inter_node,
         task_slots: settings.task_slots.unwrap_or(1),
-        containers: None,
+        containers: batch::containers(pool).map(|images| BatchContainers {
+            kind: CaseInsensitive::from("DockerCompatible"),
+            images: images.iter().cloned().collect(),
+        }),
         os_disk: InstanceOsDisk {
             size_gb: choice.os_disk_gb,
             disk_type: choice.os_disk_type,

@@ -178,6 +178,34 @@ fn images_that_batch_does_not_run_are_refused_with_the_way_out() {
 }
 
 #[test]
+fn containers_run_on_images_that_bring_what_runs_them() {
+    let docker = |pool: &mut Pool| {
+        pool.containers = Some(model::spec::Containers {
+            runtime: model::spec::ContainerRuntime::Docker,
+            images: vec!["nvcr.io/nvidia/pytorch:24.07-py3".to_owned()],
+            registry: None,
+        });
+    };
+    let mut scoring = scoring(1);
+    docker(&mut scoring);
+    let plan = good_plan(&spec(scoring.clone()), &empty());
+    let containers = made(&plan).containers.clone().expect("containers");
+    assert_eq!(containers.kind, "DockerCompatible".into());
+    assert_eq!(containers.images.len(), 1);
+    scoring.image = ImageChoice::Urn {
+        urn: "Canonical:ubuntu-24_04-lts:server:latest"
+            .parse()
+            .expect("an image"),
+        accept_terms: false,
+    };
+    let messages = refused(&spec(scoring), "SIZE003");
+    assert!(
+        messages[0].contains("brings nothing that runs containers"),
+        "{messages:?}"
+    );
+}
+
+#[test]
 fn a_size_that_batch_does_not_offer_is_refused_before_anything_is_written() {
     let mut live = empty();
     let sizes = |names: &[&str]| {

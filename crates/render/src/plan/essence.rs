@@ -179,6 +179,10 @@ fn of_nodes(pool: &BatchPool) -> Vec<String> {
         disk_words(*disk_type),
         data_disks(pool.data_disks.values()),
     )];
+    if let Some(containers) = &pool.containers {
+        let images = words::counted(containers.images.len(), "image", "images");
+        lines.push(format!("containers, {images} pulled by each node"));
+    }
     if let Some(autoscale) = &pool.autoscale {
         let minutes = quantity(autoscale.interval_minutes, "minute", "minutes");
         lines.push(format!("number of nodes by a formula, each {minutes}"));

@@ -6,8 +6,8 @@ use crate::{
     spec::{
         batch::Autoscale,
         pool::{
-            DataDisk, DiskType, Eviction, Grouping, OnPartial, OperatingSystem, Orchestrator, Pool,
-            Priority, Zones,
+            ContainerRuntime, DataDisk, DiskType, Eviction, Grouping, OnPartial, OperatingSystem,
+            Orchestrator, Pool, Priority, Zones,
         },
         types::{Identity, Network, Outbound, Spec},
     },
@@ -23,6 +23,7 @@ pub(super) fn check(check: &mut Check<'_>, spec: &Spec, name: &str, pool: &Pool)
     if !check.may_be_used(&orchestrator) {
         return;
     }
+    scope.containers(check);
     if pool.orchestrator != Orchestrator::Batch {
         let path = scope.path(&["batch"]);
         if check.given(&path).is_some() {
@@ -173,6 +174,32 @@ impl Scope<'_> {
         }
     }
 
+    /// Containers, which pools of Batch have alone, and their images.
+    fn containers(&self, check: &mut Check<'_>) {
+        let Some(containers) = &self.pool.containers else {
+            return;
+        };
+        let runtime = self.path(&["containers", "runtime"]);
+        if !check.may_be_used(&runtime) {
+            return;
+        }
+        let has_docker = containers.runtime == ContainerRuntime::Docker;
+        if has_docker && self.pool.orchestrator != Orchestrator::Batch {
+            let message = "`runtime: docker` needs `orchestrator: batch`: this version installs no container runtime on VMs";
+            let help = "write `orchestrator: batch`, or use an image that brings a runtime, such as `image: hpc`";
+            self.conflict(check, runtime.clone(), message, help);
+        }
+        let images = self.path(&["containers", "images"]);
+        if containers.runtime == ContainerRuntime::None && !containers.images.is_empty() {
+            check.conflict(
+                images,
+                runtime,
+                "`images` need a runtime that pulls them".to_owned(),
+                "add `runtime: docker`, or remove `images`",
+            );
+        }
+    }
+
     /// Batch buys spare capacity without settings.
     fn priority(&self, check: &mut Check<'_>) {
         let Priority::Spot(spot) = &self.pool.priority else {
@@ -279,21 +306,31 @@ impl Scope<'_> {
 
     /// What pools of Batch will have, and do not yet.
     fn later(&self, check: &mut Check<'_>) {
-        let asked: [(&str, bool, &str); 3] = [
+        let asked: [(&[&str], bool, &str); 4] = [
             (
-                "bootstrap",
+                &["disks", "scratch"],
+                self.pool.disks.scratch_nvme,
+                "use the disks in the job",
+            ),
+            (
+                &["bootstrap"],
                 self.pool.bootstrap.is_some(),
                 "run the script as a preparation task of the job",
             ),
             (
-                "checkpoint",
+                &["checkpoint"],
                 self.pool.checkpoint.is_some(),
                 "let the job write its checkpoints",
             ),
-            ("mounts", !self.pool.mounts.is_empty(), "mount in the job"),
+            (
+                &["mounts"],
+                !self.pool.mounts.is_empty(),
+                "mount in the job",
+            ),
         ];
-        for (key, is_asked, help) in asked {
-            let path = self.path(&[key]);
+        for (keys, is_asked, help) in asked {
+            let path = self.path(keys);
+            let key = keys.last().copied().unwrap_or_default();
             if is_asked && check.is_sound(&path) {
                 let message = format!(
                     "`{key}` is not supported yet with `orchestrator: batch`: this version makes pools without it"

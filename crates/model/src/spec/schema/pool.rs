@@ -259,7 +259,7 @@ const CONTAINERS: Block = Block {
     keys: keys! {
         "runtime": Kind::words(words::RUNTIME), default("none"), NOW, "none",
             "What runs them.";
-        "images": Kind::list(&CONTAINER_IMAGES), default("[]"), not_yet(&IMAGES), "[\"nvcr.io/nvidia/pytorch:24.07-py3\"]",
+        "images": Kind::list(&CONTAINER_IMAGES), default("[]"), NOW, "[\"nvcr.io/nvidia/pytorch:24.07-py3\"]",
             "Images that each node pulls.";
         "registry": Kind::text(&places::REGISTRY).or_null(), default("null"), not_yet(&IMAGES), "example.azurecr.io",
             "Registry that nodes reach by their identity.";

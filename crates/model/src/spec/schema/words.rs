@@ -163,7 +163,7 @@ words! {
     }
     RUNTIME, RUNTIMES: ContainerRuntime {
         "none" = ContainerRuntime::None, NOW, "nothing is installed";
-        "docker" = ContainerRuntime::Docker, not_yet(&CONTAINERS), "Docker";
+        "docker" = ContainerRuntime::Docker, NOW, "Docker, in pools of Azure Batch";
         "containerd" = ContainerRuntime::Containerd, not_yet(&CONTAINERS), "containerd";
         "enroot" = ContainerRuntime::Enroot, not_yet(&CONTAINERS), "Enroot, with Pyxis on Slurm";
     }

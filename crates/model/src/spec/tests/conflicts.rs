@@ -357,4 +357,18 @@ fn pools_of_batch_have_their_own_keys() {
             "SPEC009 10:21 `orchestrator: batch` needs a way out: nodes tell Batch of themselves, and `outbound: none` lets nothing out",
         ],
     );
+    conflicts(
+        &pool("containers: {runtime: docker}"),
+        &[
+            "SPEC009 8:27 `runtime: docker` needs `orchestrator: batch`: this version installs no container runtime on VMs",
+        ],
+    );
+    conflicts(
+        &batch("containers: {images: [ubuntu]}"),
+        &["SPEC009 9:26 `images` need a runtime that pulls them"],
+    );
+    conflicts(
+        &batch("containers: {runtime: docker, images: [ubuntu]}"),
+        &[],
+    );
 }

@@ -16,7 +16,7 @@ use model::{
     plan::{Explanation, Plan, Run},
     price_book::PriceBook,
     resource::ResourceKind,
-    spec::Spec,
+    spec::{Spec, Via},
     units::Timestamp,
 };
 use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
@@ -180,6 +180,7 @@ fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> ReadScope {
         stack: spec.name.clone(),
         resource_group: spec.resource_group.clone(),
         has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
+        has_bastion: spec.access.via == Via::Bastion,
         whole_group,
         read_at: Some(now),
     }
@@ -194,6 +195,10 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::Disk),
+        has_bastion: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::BastionHost),
         whole_group: plan.destroys(),
         read_at: Some(now),
     }

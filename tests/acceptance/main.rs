@@ -27,6 +27,8 @@ mod conditions;
 
 mod capacity;
 
+mod access;
+
 mod sweep;
 
 mod leftover;

@@ -28,6 +28,7 @@ transcripts! {
     doctor,
     drift,
     estimate,
+    existing_subnet,
     exit_codes,
     explained,
     images,

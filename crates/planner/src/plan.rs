@@ -379,6 +379,8 @@ impl Assembly<'_> {
         findings.extend(preflight::rights(steps, live, options.mode, &group));
         findings.extend(preflight::policies(steps, live, options.mode, &group));
         findings.extend(preflight::placement(steps, live, options.mode));
+        let network = preflight::network(spec, steps, live, options.mode, &self.location);
+        findings.extend(network);
     }
 
     /// What it costs, and what it costs after with spot nodes paid for on demand.

@@ -8,6 +8,7 @@ mod own_image;
 mod placement;
 mod policy;
 mod sizes;
+mod subnet;
 pub(crate) mod terms;
 mod usages;
 
@@ -49,6 +50,7 @@ enum Told {
     Policy(PolicyQuestion, Answer<Vec<PolicyFact>>),
     SpotPlacement(PlacementQuestion, Answer<Option<String>>),
     Terms(PurchasePlan, Answer<model::live::TermsFact>),
+    Subnet(ArmId, Answer<Option<model::live::SubnetFact>>),
 }
 
 /// Answers those of the questions that have no answer yet.
@@ -97,6 +99,9 @@ pub async fn answer(
             Told::Terms(plan, answer) => {
                 facts.terms.insert(plan, answer);
             }
+            Told::Subnet(id, answer) => {
+                facts.subnets.insert(id, answer);
+            }
         }
     }
     Ok(())
@@ -142,6 +147,7 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
         Question::Permissions(scope) => of_permissions(client, scope).await,
         Question::Policy(node) => of_policies(client, node).await,
         Question::SpotPlacement(asked) => of_placement(client, asked).await,
+        Question::Subnet(id) => of_subnet(client, id).await,
     }
 }
 
@@ -167,6 +173,13 @@ async fn of_placement(client: &Client, asked: &PlacementQuestion) -> Result<Told
     let found = placement::read(client, asked).await;
     let answer = known_or_untold(client, "the spot placement score", found).await?;
     Ok(Told::SpotPlacement(asked.clone(), answer))
+}
+
+async fn of_subnet(client: &Client, id: &ArmId) -> Result<Told, ReadError> {
+    let found = subnet::read(client, id).await;
+    let what = format!("the network of the subnet `{}`", id.name());
+    let answer = known_or_refused(client, &what, found).await?;
+    Ok(Told::Subnet(id.clone(), answer))
 }
 
 async fn of_terms(client: &Client, plan: &PurchasePlan) -> Result<Told, ReadError> {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    address::{Address, SUBNET_OF_NODES},
+    address::Address,
     ids::ArmId,
     live::{Instance, Live, LiveResource, Owner, State, Unread},
     resource::{ResourceKind, Tags, tags},
@@ -51,6 +51,10 @@ struct Assembly<'a> {
     os_disks: BTreeMap<ArmId, ArmId>,
     /// Scale sets of ours.
     sets: BTreeSet<ArmId>,
+    /// Which VM of ours an interface belongs to.
+    interfaces: BTreeMap<ArmId, ArmId>,
+    /// VMs of ours with a public address of their own.
+    addressed: BTreeSet<ArmId>,
     instances: BTreeMap<ArmId, Vec<Instance>>,
     found: BTreeMap<ArmId, LiveResource>,
     unread: Vec<Unread>,
@@ -64,6 +68,8 @@ impl<'a> Assembly<'a> {
             disks: VmDisks::default(),
             os_disks: BTreeMap::new(),
             sets: BTreeSet::new(),
+            interfaces: BTreeMap::new(),
+            addressed: BTreeSet::new(),
             instances: BTreeMap::new(),
             found: BTreeMap::new(),
             unread: Vec::new(),
@@ -81,10 +87,16 @@ impl<'a> Assembly<'a> {
             let Some(id) = id_of(body).filter(|_| is_ours) else {
                 continue;
             };
+            let interfaces = interfaces_of(body).map(|interface| (interface, id.clone()));
+            assembly.interfaces.extend(interfaces);
             if let Some(disk) = wire::os_disk_of(&id, body) {
                 assembly.os_disks.insert(disk, id);
             }
         }
+        let addresses = lists.by_kind.get(&ResourceKind::PublicIpAddress);
+        let addressed = addresses.into_iter().flatten();
+        let addressed = addressed.filter_map(|body| assembly.machine_of_address(body));
+        assembly.addressed = addressed.cloned().collect();
         assembly
     }
 
@@ -108,7 +120,12 @@ impl<'a> Assembly<'a> {
         let tags = wire::tags_of(body);
         let owner = self.owner(kind, &id, body, &tags);
         let resource = match wire::decode_with(kind, body, &self.disks) {
-            Ok(resource) => Some(resource),
+            Ok(mut resource) => {
+                if let Some(vm) = resource.virtual_machine_mut() {
+                    vm.network.public_address = self.addressed.contains(&id);
+                }
+                Some(resource)
+            }
             Err(error) => {
                 // Of what is somebody else's the name is enough.
                 if owner != Owner::Foreign {
@@ -144,6 +161,7 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::NetworkSecurityGroup
                 | ResourceKind::PublicIpAddress
                 | ResourceKind::NatGateway
+                | ResourceKind::BastionHost
                 | ResourceKind::SshPublicKey
                 | ResourceKind::Disk
                 | ResourceKind::MarketplaceTerms
@@ -153,12 +171,26 @@ impl<'a> Assembly<'a> {
         self.found.insert(id, live);
     }
 
+    /// The VM of ours whose interface has this public address.
+    fn machine_of_address(&self, body: &Value) -> Option<&ArmId> {
+        let configuration = body.pointer("/properties/ipConfiguration/id")?;
+        let configuration: ArmId = configuration.as_str()?.parse().ok()?;
+        self.interfaces.get(&configuration.parent()?)
+    }
+
     /// Whose a resource is. An OS disk carries a copy of its VM's tags: the VM decides. A copy
     /// that no VM holds any more is a leftover of ours, at an address of its own.
     fn owner(&mut self, kind: ResourceKind, id: &ArmId, body: &Value, tags: &Tags) -> Owner {
         let child_of = |of: ArmId| Owner::Child { of, address: None };
         if kind == ResourceKind::Disk
             && let Some(machine) = self.os_disks.get(id)
+        {
+            return child_of(machine.clone());
+        }
+        // The address that an interface brought along; one of the stack's own has its tag.
+        if kind == ResourceKind::PublicIpAddress
+            && !self.is_ours(tags)
+            && let Some(machine) = self.machine_of_address(body)
         {
             return child_of(machine.clone());
         }
@@ -208,7 +240,7 @@ impl<'a> Assembly<'a> {
         found
     }
 
-    /// Subnets come with their network. They carry no tags: ours is known by its name.
+    /// Subnets come with their network. They carry no tags: ours are known by their names.
     fn add_subnets(&mut self, network: &LiveResource, body: &Value) {
         let subnets = body
             .pointer("/properties/subnets")
@@ -217,7 +249,6 @@ impl<'a> Assembly<'a> {
             let Some(id) = id_of(subnet) else {
                 continue;
             };
-            let is_ours = id.name().eq_ignore_ascii_case(SUBNET_OF_NODES);
             let resource = wire::decode(ResourceKind::Subnet, subnet);
             if let Err(error) = &resource {
                 self.unread.push(Unread {
@@ -229,7 +260,7 @@ impl<'a> Assembly<'a> {
                 arm_type: ResourceKind::Subnet.arm_type().to_owned(),
                 owner: Owner::Child {
                     of: network.id.clone(),
-                    address: is_ours.then(|| Address::network("subnet")),
+                    address: Address::of_subnet(id.name()),
                 },
                 tags: Tags::default(),
                 resource: resource.ok(),
@@ -242,13 +273,7 @@ impl<'a> Assembly<'a> {
 
     /// The NIC and the OS disk that a VM brings along.
     fn add_parts(&mut self, machine: &ArmId, body: &Value) {
-        let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
-        let interfaces: BTreeSet<ArmId> = interfaces
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(id_of)
-            .collect();
+        let interfaces: BTreeSet<ArmId> = interfaces_of(body).collect();
         let disk = wire::os_disk_of(machine, body);
         let parts = interfaces
             .into_iter()
@@ -318,6 +343,13 @@ impl<'a> Assembly<'a> {
                 id,
             });
     }
+}
+
+/// The interfaces of a VM.
+fn interfaces_of(body: &Value) -> impl Iterator<Item = ArmId> + use<'_> {
+    let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
+    let interfaces = interfaces.and_then(Value::as_array);
+    interfaces.into_iter().flatten().filter_map(id_of)
 }
 
 fn id_of(body: &Value) -> Option<ArmId> {

@@ -76,6 +76,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
         .by_kind
         .insert(ResourceKind::VirtualMachine, machines.bodies);
     reader.elsewhere(&tagged, &mut lists).await?;
+    reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
     if scope.whole_group {
@@ -274,6 +275,19 @@ impl Reader<'_> {
             let (views, unread) = self.views().await?;
             lists.views = views;
             lists.unread.extend(unread);
+        }
+        Ok(())
+    }
+
+    /// Lists Bastion hosts where there is a reason to: the spec has one, or the stack has one.
+    async fn bastions(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
+        let kind = ResourceKind::BastionHost;
+        let has_one = tagged
+            .iter()
+            .any(|id| ResourceKind::from_arm_type(&id.resource_type()) == Some(kind));
+        if self.scope.has_bastion || has_one {
+            let bodies = self.kind_in(&self.scope.resource_group, kind).await?;
+            lists.by_kind.entry(kind).or_default().extend(bodies);
         }
         Ok(())
     }

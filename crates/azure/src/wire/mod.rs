@@ -6,6 +6,7 @@
 
 mod fields;
 
+mod bastion_host;
 mod disk;
 mod group;
 mod marketplace_terms;
@@ -76,6 +77,7 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::NetworkSecurityGroup(group) => network_security_group::encode(group),
         Properties::PublicIpAddress(address) => public_ip_address::encode(address),
         Properties::NatGateway(gateway) => nat_gateway::encode(gateway),
+        Properties::BastionHost(host) => bastion_host::encode(host),
         Properties::SshPublicKey(key) => ssh_public_key::encode(key)?,
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
@@ -110,6 +112,7 @@ pub(crate) fn decode_with(
             Properties::PublicIpAddress(public_ip_address::decode(body)?)
         }
         ResourceKind::NatGateway => Properties::NatGateway(nat_gateway::decode(body)?),
+        ResourceKind::BastionHost => Properties::BastionHost(bastion_host::decode(body)?),
         ResourceKind::SshPublicKey => Properties::SshPublicKey(ssh_public_key::decode(body)?),
         ResourceKind::Disk => Properties::Disk(disk::decode(body)?),
         ResourceKind::VirtualMachine => {

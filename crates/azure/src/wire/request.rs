@@ -63,6 +63,23 @@ fn shape(kind: ResourceKind) -> Shape {
                 "publicIpPrefixes",
             ],
         ),
+        ResourceKind::BastionHost => (
+            &["location", "tags", "sku", "zones", "properties"],
+            &[
+                "ipConfigurations",
+                "dnsName",
+                "virtualNetwork",
+                "networkAcls",
+                "scaleUnits",
+                "disableCopyPaste",
+                "enableFileCopy",
+                "enableIpConnect",
+                "enableShareableLink",
+                "enableTunneling",
+                "enableKerberos",
+                "enableSessionRecording",
+            ],
+        ),
         ResourceKind::Subnet
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey

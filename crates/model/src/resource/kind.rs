@@ -42,6 +42,8 @@ kinds! {
     PublicIpAddress = "Microsoft.Network/publicIPAddresses", tags: true;
     /// A NAT gateway.
     NatGateway = "Microsoft.Network/natGateways", tags: true;
+    /// A Bastion host.
+    BastionHost = "Microsoft.Network/bastionHosts", tags: true;
     /// A public key.
     SshPublicKey = "Microsoft.Compute/sshPublicKeys", tags: true;
     /// A managed disk of its own.

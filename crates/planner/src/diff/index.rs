@@ -103,6 +103,9 @@ impl<'a> Index<'a> {
                 ids.extend(subnet.nat_gateway.clone());
                 ids.extend(subnet.network_security_group.clone());
             }
+            Some(Properties::BastionHost(host)) => {
+                ids.extend([host.subnet.clone(), host.public_ip.clone()]);
+            }
             Some(Properties::NatGateway(gateway)) => ids.extend(gateway.public_ips.iter().cloned()),
             _ => {}
         }

@@ -40,6 +40,7 @@ pub(super) fn of(resource: &Resource) -> String {
             let addresses = words::counted(gateway.public_ips.len(), "address", "addresses");
             format!("NAT gateway, {addresses}")
         }
+        Properties::BastionHost(host) => format!("Bastion host, {}", host.sku),
         Properties::SshPublicKey(_) => "SSH public key".to_owned(),
         Properties::MarketplaceTerms(terms) => {
             let PurchasePlan {
@@ -91,6 +92,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::Subnet(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::BastionHost(_)
         | Properties::SshPublicKey(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
@@ -110,9 +112,17 @@ fn disks(vm: &VirtualMachine) -> String {
         disk_words(*disk_type)
     );
     match vm.data_disks.len() {
-        0 => os,
-        data => format!("{os}, {}", words::counted(data, "data disk", "data disks")),
+        0 => format!("{os}{}", address(vm.network.public_address)),
+        data => {
+            let data = words::counted(data, "data disk", "data disks");
+            format!("{os}, {data}{}", address(vm.network.public_address))
+        }
     }
+}
+
+/// Who is on the internet is never hidden.
+fn address(has_one: bool) -> &'static str {
+    if has_one { ", public address" } else { "" }
 }
 
 /// What holds instances together, and what each comes with.
@@ -136,7 +146,8 @@ fn of_instances(set: &ScaleSet) -> String {
             format!(", data disk {size} GiB {}", disk_words(disk.disk_type))
         })
         .collect();
-    format!("{os}{}", data.concat())
+    let address = address(set.network.public_address);
+    format!("{os}{}{address}", data.concat())
 }
 
 fn rule((name, rule): (&String, &SecurityRule)) -> String {
@@ -186,6 +197,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::BastionHost(_)
         | Properties::MarketplaceTerms(_)
         | Properties::SshPublicKey(_) => &[],
     }

@@ -342,6 +342,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
             subnet: Some(network.child("subnets", "demo-subnet")),
             accelerated: Some(true),
             delete_with_vm: true,
+            public_address: false,
         },
         security: Security::Standard,
     }

@@ -408,6 +408,10 @@ pub(crate) fn of_set(world: &World, set_: &Resource) -> Result<BTreeMap<String, 
             free -= 1;
             own.retain(|name, _| name == "virtualMachines");
         }
+        own.extend(super::scale_set::network::public_addresses(
+            &model.profile,
+            1,
+        ));
         for (name, amount) in own {
             *uses.entry(name).or_default() += amount;
         }

@@ -9,9 +9,7 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 9] = [
-    "network.subnet_id",
-    "access.ssh_from",
+const LATER: [&str; 7] = [
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
@@ -22,11 +20,7 @@ const LATER: [&str; 9] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 12] = [
-    ("network.outbound", "existing"),
-    ("access.via", "bastion"),
-    ("access.via", "public_ip"),
-    ("access.via", "existing"),
+const LATER_WORDS: [(&str, &str); 8] = [
     ("identity", "system"),
     ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{KIND, profile};
+use super::{KIND, network, profile};
 use crate::{
     call::Call,
     durations,
@@ -85,6 +85,7 @@ pub(crate) fn needs(world: &World, set: &Resource, count: u64) -> BTreeMap<Strin
             *needed.entry(name).or_default() += amount;
         }
     }
+    needed.extend(network::public_addresses(&model.profile, count));
     needed
 }
 

@@ -1,0 +1,48 @@
+//! Instances of scale sets.
+
+use super::{Power, Provisioning, State};
+
+/// One instance of a scale set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// Its id inside the set, by which it is deleted: a number, or the name of a VM.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its zone, where it has one.
+    pub zone: Option<String>,
+    /// When it was made, where Azure says.
+    pub created: Option<String>,
+    /// Whether it is as the set's newest profile says, where Azure says.
+    pub latest_model: Option<bool>,
+    /// The state it is in.
+    pub state: State,
+}
+
+impl Instance {
+    /// Whether it failed before it got hardware.
+    pub fn never_made(&self) -> bool {
+        self.has_failed() && matches!(self.state.power, None | Some(Power::Unknown))
+    }
+
+    /// Whether its last operation failed.
+    pub fn has_failed(&self) -> bool {
+        matches!(
+            self.state.provisioning,
+            Provisioning::Failed | Provisioning::Canceled
+        )
+    }
+
+    /// Whether it is on its way out.
+    pub fn is_going(&self) -> bool {
+        self.state.provisioning == Provisioning::Deleting
+    }
+
+    /// Whether it has no hardware, and only its disks are paid for.
+    pub fn is_away(&self) -> bool {
+        matches!(
+            self.state.power,
+            Some(Power::Deallocated | Power::Deallocating)
+        )
+    }
+}

@@ -2,6 +2,8 @@
 
 mod estimate;
 
+mod inventory;
+
 mod pricing;
 
 mod sandbox;
@@ -17,6 +19,7 @@ use clap::{
 
 pub(crate) use self::{
     estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
+    inventory::{Inventory, InventoryFormat},
     pricing::{Cost, Pricing},
     sandbox::{Sandbox, SandboxCommand},
     sizes::{SizeOrder, Sizes},
@@ -215,6 +218,8 @@ pub(crate) enum Command {
     Destroy(Destroy),
     /// Show what is live
     Status,
+    /// Print the nodes that run, for the tools that work on them
+    Inventory(Inventory),
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
     /// Show quota before and after what the spec needs
@@ -286,6 +291,7 @@ impl Command {
             Self::Apply(_) => "apply",
             Self::Destroy(_) => "destroy",
             Self::Status => "status",
+            Self::Inventory(_) => "inventory",
             Self::Explain(_) => "explain",
             Self::Quota => "quota",
             Self::Doctor => "doctor",

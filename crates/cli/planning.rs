@@ -175,7 +175,7 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Where the stack of a spec is read.
-fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> ReadScope {
+pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> ReadScope {
     ReadScope {
         stack: spec.name.clone(),
         resource_group: spec.resource_group.clone(),

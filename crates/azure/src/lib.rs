@@ -34,6 +34,8 @@ mod read;
 
 mod facts;
 
+mod addresses;
+
 mod examine;
 
 mod fault;
@@ -49,6 +51,7 @@ mod testing;
 mod transport_tests;
 
 pub use self::{
+    addresses::addresses,
     apply::{ApplyInputs, Interrupt, Passwords, Sink, apply},
     client::Client,
     clock::{Clock, SystemClock},

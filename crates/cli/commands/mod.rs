@@ -16,6 +16,8 @@ mod destroy;
 
 mod status;
 
+mod inventory;
+
 mod explain;
 
 mod quota;
@@ -47,6 +49,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Apply(arguments) => apply::run(app, &arguments),
         Command::Destroy(arguments) => destroy::run(app, &arguments),
         Command::Status => status::run(app),
+        Command::Inventory(arguments) => inventory::run(app, &arguments),
         Command::Explain(arguments) => explain::run(app, &arguments),
         Command::Quota => quota::run(app),
         Command::Doctor => doctor::run(app),

@@ -3,7 +3,11 @@
 //! A value of [`Live`] is read first and never changes while a plan is made. What could not
 //! be read is said, never left out.
 
+mod foresight;
+
 mod instance;
+
+mod reservation;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +21,11 @@ use crate::{
     units::{CaseInsensitive, Region, SizeName, Timestamp},
 };
 
-pub use self::instance::Instance;
+pub use self::{
+    foresight::{PlacementQuestion, PolicyFact, PolicyQuestion},
+    instance::Instance,
+    reservation::{ReservationFact, ReservationGroupFact},
+};
 
 /// Which world a run looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -42,6 +50,9 @@ pub struct Live {
     pub resources: Vec<LiveResource>,
     /// Instances of the stack's scale sets, by the id of their set, in no particular order.
     pub instances: BTreeMap<ArmId, Vec<Instance>>,
+    /// What of others uses a resource of the stack, by the id of what is used: a VM where Azure
+    /// tells whose an interface is.
+    pub strangers: BTreeMap<ArmId, BTreeSet<ArmId>>,
     /// Reads that failed although the run may go on: the plan is then incomplete.
     pub unread: Vec<Unread>,
     /// Answers to the questions of the planner.
@@ -203,32 +214,8 @@ pub enum Question {
     SpotPlacement(PlacementQuestion),
     /// A subnet that is not the stack's.
     Subnet(ArmId),
-}
-
-/// Asks what policies say to a node that is to be made.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PolicyQuestion {
-    /// The group that it is to be in, where that exists; else the subscription.
-    pub scope: ArmId,
-    /// The region.
-    pub location: Region,
-    /// The size.
-    pub size: SizeName,
-    /// Publisher, offer and SKU of a marketplace image.
-    pub image: Option<[CaseInsensitive; 3]>,
-    /// The tags that the node gets.
-    pub tags: BTreeMap<String, String>,
-}
-
-/// Asks how likely spot capacity is to be had.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PlacementQuestion {
-    /// The region.
-    pub location: Region,
-    /// The size.
-    pub size: SizeName,
-    /// How many VMs.
-    pub count: u32,
+    /// What a capacity reservation group has.
+    Reservations(ArmId),
 }
 
 /// Asks for a version of a marketplace image.
@@ -298,6 +285,8 @@ pub struct Facts {
     pub policies: BTreeMap<PolicyQuestion, Answer<Vec<PolicyFact>>>,
     /// Azure's word on spot capacity, such as `High`; none where it says nothing.
     pub placements: BTreeMap<PlacementQuestion, Answer<Option<String>>>,
+    /// Capacity reservation groups. `Known(None)` means that there is none.
+    pub reservations: BTreeMap<ArmId, Answer<Option<ReservationGroupFact>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
     /// Subnets. `Known(None)` means that there is none.
@@ -319,6 +308,7 @@ impl Facts {
             Question::Policy(node) => self.policies.contains_key(node),
             Question::SpotPlacement(asked) => self.placements.contains_key(asked),
             Question::Subnet(id) => self.subnets.contains_key(id),
+            Question::Reservations(group) => self.reservations.contains_key(group),
         }
     }
 
@@ -358,6 +348,9 @@ impl Facts {
             }
             Question::Subnet(id) => {
                 self.subnets.insert(id, Answer::Unknown { reason });
+            }
+            Question::Reservations(group) => {
+                self.reservations.insert(group, Answer::Unknown { reason });
             }
         }
     }
@@ -437,15 +430,6 @@ impl ImageFact {
         let (_, value) = features.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         Some(value)
     }
-}
-
-/// A policy that does not let a node be made as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyFact {
-    /// The assignment's id, or its name where that is all there is.
-    pub assignment: String,
-    /// What it objects to, such as `location`; empty where it does not say.
-    pub objection: String,
 }
 
 /// What a subscription has with the terms of a purchase plan.

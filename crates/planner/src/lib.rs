@@ -14,6 +14,8 @@ pub mod diff;
 
 mod lifetime;
 
+mod reservation;
+
 mod location;
 
 mod memo;
@@ -28,6 +30,8 @@ mod staleness;
 
 mod verify;
 
+mod inventory;
+
 mod target;
 
 mod alternates;
@@ -35,6 +39,7 @@ mod alternates;
 mod plan;
 
 pub use self::{
+    inventory::{Addresses, inventory},
     lifetime::outlived,
     memo::memos,
     plan::{Input, Options, Planned, plan},

@@ -42,6 +42,8 @@ pub mod status;
 
 pub mod drift;
 
+pub mod inventory;
+
 pub mod sizes;
 
 pub mod catalog;

@@ -7,6 +7,7 @@ mod image;
 mod own_image;
 mod placement;
 mod policy;
+mod reservation;
 mod sizes;
 mod subnet;
 pub(crate) mod terms;
@@ -17,7 +18,10 @@ use std::collections::BTreeMap;
 use futures::future::join_all;
 use model::{
     ids::ArmId,
-    live::{Answer, Facts, PlacementQuestion, PolicyFact, PolicyQuestion, Question},
+    live::{
+        Answer, Facts, PlacementQuestion, PolicyFact, PolicyQuestion, Question,
+        ReservationGroupFact,
+    },
     permissions::Permissions,
     resource::PurchasePlan,
 };
@@ -49,6 +53,7 @@ enum Told {
     Permissions(ArmId, Answer<Permissions>),
     Policy(PolicyQuestion, Answer<Vec<PolicyFact>>),
     SpotPlacement(PlacementQuestion, Answer<Option<String>>),
+    Reservations(ArmId, Answer<Option<ReservationGroupFact>>),
     Terms(PurchasePlan, Answer<model::live::TermsFact>),
     Subnet(ArmId, Answer<Option<model::live::SubnetFact>>),
 }
@@ -95,6 +100,9 @@ pub async fn answer(
             }
             Told::SpotPlacement(asked, answer) => {
                 facts.placements.insert(asked, answer);
+            }
+            Told::Reservations(group, answer) => {
+                facts.reservations.insert(group, answer);
             }
             Told::Terms(plan, answer) => {
                 facts.terms.insert(plan, answer);
@@ -148,6 +156,7 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
         Question::Policy(node) => of_policies(client, node).await,
         Question::SpotPlacement(asked) => of_placement(client, asked).await,
         Question::Subnet(id) => of_subnet(client, id).await,
+        Question::Reservations(group) => of_reservations(client, group).await,
     }
 }
 
@@ -180,6 +189,13 @@ async fn of_subnet(client: &Client, id: &ArmId) -> Result<Told, ReadError> {
     let what = format!("the network of the subnet `{}`", id.name());
     let answer = known_or_refused(client, &what, found).await?;
     Ok(Told::Subnet(id.clone(), answer))
+}
+
+async fn of_reservations(client: &Client, group: &ArmId) -> Result<Told, ReadError> {
+    let found = reservation::read(client, group).await;
+    let what = format!("the capacity reservation group `{group}`");
+    let answer = known_or_refused(client, &what, found).await?;
+    Ok(Told::Reservations(group.clone(), answer))
 }
 
 async fn of_terms(client: &Client, plan: &PurchasePlan) -> Result<Told, ReadError> {

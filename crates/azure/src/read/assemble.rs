@@ -10,7 +10,7 @@ use model::{
 };
 use serde_json::Value;
 
-use super::{ReadScope, lists::Lists};
+use super::{ReadScope, lists::Lists, strangers};
 use crate::wire::{self, VmDisks, state};
 
 /// Makes live resources of what was listed.
@@ -29,6 +29,7 @@ pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> 
         assembly.add_foreign(item);
     }
     assembly.add_instances();
+    let strangers = strangers::of(lists, &assembly.found);
     let mut resources: Vec<LiveResource> = assembly.found.into_values().collect();
     resources.sort_by(|one, other| one.id.cmp(&other.id));
     let mut unread = lists.unread.clone();
@@ -39,6 +40,7 @@ pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> 
         resources,
         unread,
         instances: assembly.instances,
+        strangers,
         facts: model::live::Facts::default(),
     }
 }

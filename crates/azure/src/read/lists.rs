@@ -11,7 +11,10 @@ use model::{
 };
 use serde_json::Value;
 
-use super::{ReadScope, explain, instances};
+use super::{
+    ReadScope, explain, instances,
+    strangers::{self, INTERFACE},
+};
 use crate::{
     client::Client,
     error::{ReadError, RequestError},
@@ -42,6 +45,9 @@ pub(super) struct Lists {
     pub(super) instances: BTreeMap<ArmId, Vec<Value>>,
     /// Everything in the spec's group, where that was asked for.
     pub(super) whole_group: Vec<Value>,
+    /// Interfaces by the group in lower case: of groups where something listed has users that
+    /// belong to no VM that was listed.
+    pub(super) interfaces: BTreeMap<String, Vec<Value>>,
     /// What could not be read although the run may go on.
     pub(super) unread: Vec<Unread>,
 }
@@ -79,6 +85,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
+    reader.interfaces(&mut lists).await;
     if scope.whole_group {
         lists.whole_group = reader.whole_group().await?;
     }
@@ -337,6 +344,19 @@ impl Reader<'_> {
                 .extend(bodies);
         }
         Ok(())
+    }
+
+    /// Lists interfaces where they may tell whose a user is; without permission nobody knows.
+    async fn interfaces(&self, lists: &mut Lists) {
+        let groups = strangers::groups_to_look_in(lists);
+        let found = join_all(groups.into_iter().map(|group| async move {
+            let path = format!("{}/providers/{INTERFACE}", self.group_path(&group));
+            let query = [("api-version", versions::of_type(INTERFACE))];
+            let items = none_if_absent(self.client.list(&path, &query).await);
+            Some((group, items.ok()?))
+        }))
+        .await;
+        lists.interfaces = found.into_iter().flatten().collect();
     }
 
     async fn whole_group(&self) -> Result<Vec<Value>, ReadError> {

@@ -7,6 +7,7 @@ mod assemble;
 pub(crate) mod instances;
 mod lists;
 pub(crate) mod one;
+pub(crate) mod strangers;
 
 use std::time::Duration;
 

@@ -4,6 +4,8 @@ mod harmed;
 
 mod settled;
 
+mod strangers;
+
 use std::{collections::BTreeMap, sync::Arc};
 
 use model::{

@@ -104,6 +104,12 @@ codes! {
     SpotPriceUnknown = "SPOT002", Warning;
     /// Spot capacity that Azure holds to be unlikely.
     SpotUnlikely = "SPOT003", Warning;
+    /// A capacity reservation group that the pool cannot draw from.
+    ReservationUnfit = "RESERVE001", Error;
+    /// A capacity reservation group that has too few places left.
+    ReservationShort = "RESERVE002", Error;
+    /// What a capacity reservation group has and could not be read.
+    ReservationUnknown = "RESERVE003", Warning;
     /// A pool that cannot be the scale set that it is to be.
     ScaleSetRefused = "POOL001", Error;
     /// Disks that need a zone where the size has none.
@@ -170,6 +176,8 @@ codes! {
     GroupKept = "OWN004", Warning;
     /// A resource of `--adopt` that is not taken over.
     AdoptRefused = "OWN005", Error;
+    /// Resources that stay because something of others uses them.
+    UsedByOthers = "OWN006", Warning;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

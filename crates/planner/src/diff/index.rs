@@ -1,6 +1,6 @@
 //! Live resources by id and by address, and what each of them cannot be without.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     address::Address,
@@ -18,6 +18,7 @@ pub struct Index<'a> {
     by_address: BTreeMap<&'a Address, &'a LiveResource>,
     shared_by_machines: Vec<&'a ArmId>,
     instances: &'a BTreeMap<ArmId, Vec<Instance>>,
+    strangers: &'a BTreeMap<ArmId, BTreeSet<ArmId>>,
 }
 
 impl<'a> Index<'a> {
@@ -44,12 +45,18 @@ impl<'a> Index<'a> {
             by_address,
             shared_by_machines,
             instances: &live.instances,
+            strangers: &live.strangers,
         }
     }
 
     /// The instances of a scale set, as far as they were read.
     pub(super) fn instances(&self, id: &ArmId) -> &'a [Instance] {
         self.instances.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// What of others uses a resource.
+    pub(super) fn strangers(&self, id: &ArmId) -> impl Iterator<Item = &'a ArmId> + use<'a> {
+        self.strangers.get(id).into_iter().flatten()
     }
 
     /// The live resource with this id.

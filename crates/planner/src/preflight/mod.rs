@@ -1,6 +1,7 @@
 //! What must hold before anything is written, beyond what choosing looks at.
 //!
-//! Reading order is by what asking costs: the `quota` of all pools together; what the
+//! Reading order is by what asking costs: the `quota` of all pools together, and what their
+//! capacity `reservation` groups have; what the
 //! subscription and the credential allow (`rights`); what policies say to nodes (`policy`);
 //! how likely spot capacity is to be had (`placement`); and whether a subnet that is not the
 //! stack's takes the nodes (`network`). Restrictions, images and terms are
@@ -12,6 +13,8 @@ mod rights;
 
 mod policy;
 
+mod reservation;
+
 mod placement;
 
 mod network;
@@ -19,5 +22,6 @@ mod network;
 pub use self::quota::{QuotaReport, report};
 
 pub(crate) use self::{
-    network::network, placement::placement, policy::policies, quota::quota, rights::rights,
+    network::network, placement::placement, policy::policies, quota::quota,
+    reservation::reservations, rights::rights,
 };

@@ -37,6 +37,8 @@ mod fallbacks;
 
 mod resizing;
 
+mod reservations;
+
 mod rights;
 
 mod windows;
@@ -52,6 +54,8 @@ mod states;
 mod lifetimes;
 
 mod memos;
+
+mod neighbours;
 
 mod properties;
 

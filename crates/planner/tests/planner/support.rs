@@ -221,6 +221,9 @@ fn answer(question: Question, live: &mut Live) {
         Question::Policy(node) => {
             live.facts.policies.insert(node, Answer::Known(Vec::new()));
         }
+        Question::Reservations(group) => {
+            live.facts.reservations.insert(group, Answer::Known(None));
+        }
         Question::SpotPlacement(asked) => {
             let score = Some("High".to_owned());
             live.facts.placements.insert(asked, Answer::Known(score));
@@ -273,6 +276,7 @@ pub(crate) fn instance(index: u32, state: State) -> Instance {
     Instance {
         id: index.to_string(),
         name: format!("demo-train_{index}"),
+        host_name: Some(format!("demo-train{index:06}")),
         zone: None,
         created: None,
         latest_model: Some(true),

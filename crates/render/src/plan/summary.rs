@@ -56,7 +56,12 @@ fn nothing_to_destroy(plan: &Plan) -> String {
     match Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())) {
         Left::Nothing => format!("No changes. Nothing of {stack} exists."),
         Left::Group => format!("No changes. Only the resource group of {stack} is left."),
-        Left::Protected => {
+        Left::Used => {
+            format!(
+                "No changes. All that is left of {stack} is used by others, or needed by what is."
+            )
+        }
+        Left::Protected(_) => {
             format!("No changes. All that is left of {stack} is protected, or needed by what is.")
         }
     }

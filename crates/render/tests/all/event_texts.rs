@@ -275,7 +275,8 @@ fn what_was_destroyed_and_what_was_kept_is_said() {
     let cases = [
         ("destroyed", Left::Nothing),
         ("destroyed_group", Left::Group),
-        ("destroyed_kept", Left::Protected),
+        ("destroyed_used", Left::Used),
+        ("destroyed_kept", Left::Protected(2)),
     ];
     for (name, left) in cases {
         let run = RunFacts {

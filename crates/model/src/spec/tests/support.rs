@@ -9,12 +9,11 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 7] = [
+const LATER: [&str; 6] = [
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
     "pools.checkpoint",
-    "pools.capacity_reservation",
     "pools.containers.images",
     "pools.containers.registry",
 ];

@@ -416,7 +416,8 @@ impl Choice {
             | Question::Permissions(_)
             | Question::Policy(_)
             | Question::SpotPlacement(_)
-            | Question::Subnet(_) => None,
+            | Question::Subnet(_)
+            | Question::Reservations(_) => None,
         }
     }
 

@@ -31,6 +31,8 @@ mod sweep;
 
 mod leftover;
 
+mod orphans;
+
 mod secrets;
 
 mod signals;

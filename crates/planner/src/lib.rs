@@ -32,6 +32,8 @@ mod target;
 
 mod alternates;
 
+mod partial;
+
 mod plan;
 
 pub use self::{

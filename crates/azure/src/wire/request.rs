@@ -35,14 +35,7 @@ fn shape(kind: ResourceKind) -> Shape {
             &["flushConnection", "securityRules"],
         ),
         ResourceKind::PublicIpAddress => (
-            &[
-                "location",
-                "tags",
-                "extendedLocation",
-                "sku",
-                "zones",
-                "properties",
-            ],
+            ADDRESS,
             &[
                 "publicIPAllocationMethod",
                 "publicIPAddressVersion",
@@ -66,6 +59,7 @@ fn shape(kind: ResourceKind) -> Shape {
         ResourceKind::Subnet
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey
+        | ResourceKind::NetworkInterface
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet
@@ -73,6 +67,15 @@ fn shape(kind: ResourceKind) -> Shape {
     };
     Shape { top, properties }
 }
+
+const ADDRESS: &[&str] = &[
+    "location",
+    "tags",
+    "extendedLocation",
+    "sku",
+    "zones",
+    "properties",
+];
 
 const SUBNET: &[&str] = &[
     "addressPrefix",

@@ -110,6 +110,10 @@ impl<'a> Index<'a> {
                 ids.extend(subnet.nat_gateway.clone());
                 ids.extend(subnet.network_security_group.clone());
             }
+            // It may be in any of them, and does not say.
+            Some(Properties::NetworkInterface(_)) => {
+                ids.extend(self.shared_by_machines.iter().copied().cloned());
+            }
             Some(Properties::NatGateway(gateway)) => ids.extend(gateway.public_ips.iter().cloned()),
             _ => {}
         }

@@ -151,6 +151,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::NatGateway => 1,
         ResourceKind::SshPublicKey => 3,
         ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => 4,
     }

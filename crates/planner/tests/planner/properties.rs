@@ -9,7 +9,7 @@ use model::{
         DataDisk, DiskType, Eviction, Network, Outbound, Pool, Priority, SizeChoice, Spec, Spot,
         Stage, Workload, Zones,
     },
-    units::CaseInsensitive,
+    units::{CaseInsensitive, Region},
 };
 use proptest::prelude::*;
 use tensorform_planner::diff::classify;
@@ -211,7 +211,16 @@ fn every_attribute_has_a_class() {
     };
     let mut kinds = std::collections::BTreeSet::new();
     let desired = plan.steps.iter().filter_map(|step| step.after.as_ref());
-    for resource in desired.chain([&terms]) {
+    // Interfaces are never desired: they are only left behind.
+    let interface = Resource {
+        tags: model::resource::Tags::default(),
+        properties: model::resource::Properties::NetworkInterface(
+            model::resource::LooseInterface {
+                location: Region::new("eastus"),
+            },
+        ),
+    };
+    for resource in desired.chain([&terms, &interface]) {
         kinds.insert(resource.kind());
         for path in resource.attributes().keys() {
             assert!(

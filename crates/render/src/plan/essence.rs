@@ -41,6 +41,7 @@ pub(super) fn of(resource: &Resource) -> String {
             format!("NAT gateway, {addresses}")
         }
         Properties::SshPublicKey(_) => "SSH public key".to_owned(),
+        Properties::NetworkInterface(_) => "network interface".to_owned(),
         Properties::MarketplaceTerms(terms) => {
             let PurchasePlan {
                 publisher,
@@ -92,6 +93,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
         | Properties::SshPublicKey(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
     }
@@ -186,6 +188,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::SshPublicKey(_) => &[],
     }

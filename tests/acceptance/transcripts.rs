@@ -37,6 +37,7 @@ transcripts! {
     plan_files,
     quota,
     refusals,
+    reservations,
     sandbox_world,
     rights,
     saved_plan,

@@ -3,6 +3,10 @@
 //! A value of [`Live`] is read first and never changes while a plan is made. What could not
 //! be read is said, never left out.
 
+mod foresight;
+
+mod reservation;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
@@ -13,6 +17,11 @@ use crate::{
     permissions::Permissions,
     resource::{PurchasePlan, Resource, System, Tags},
     units::{CaseInsensitive, Region, SizeName, Timestamp},
+};
+
+pub use self::{
+    foresight::{PlacementQuestion, PolicyFact, PolicyQuestion},
+    reservation::{ReservationFact, ReservationGroupFact},
 };
 
 /// Which world a run looks at.
@@ -245,32 +254,8 @@ pub enum Question {
     Policy(PolicyQuestion),
     /// How likely spot capacity is to be had.
     SpotPlacement(PlacementQuestion),
-}
-
-/// Asks what policies say to a node that is to be made.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PolicyQuestion {
-    /// The group that it is to be in, where that exists; else the subscription.
-    pub scope: ArmId,
-    /// The region.
-    pub location: Region,
-    /// The size.
-    pub size: SizeName,
-    /// Publisher, offer and SKU of a marketplace image.
-    pub image: Option<[CaseInsensitive; 3]>,
-    /// The tags that the node gets.
-    pub tags: BTreeMap<String, String>,
-}
-
-/// Asks how likely spot capacity is to be had.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PlacementQuestion {
-    /// The region.
-    pub location: Region,
-    /// The size.
-    pub size: SizeName,
-    /// How many VMs.
-    pub count: u32,
+    /// What a capacity reservation group has.
+    Reservations(ArmId),
 }
 
 /// Asks for a version of a marketplace image.
@@ -340,6 +325,8 @@ pub struct Facts {
     pub policies: BTreeMap<PolicyQuestion, Answer<Vec<PolicyFact>>>,
     /// Azure's word on spot capacity, such as `High`; none where it says nothing.
     pub placements: BTreeMap<PlacementQuestion, Answer<Option<String>>>,
+    /// Capacity reservation groups. `Known(None)` means that there is none.
+    pub reservations: BTreeMap<ArmId, Answer<Option<ReservationGroupFact>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
 }
@@ -358,6 +345,7 @@ impl Facts {
             Question::Permissions(scope) => self.permissions.contains_key(scope),
             Question::Policy(node) => self.policies.contains_key(node),
             Question::SpotPlacement(asked) => self.placements.contains_key(asked),
+            Question::Reservations(group) => self.reservations.contains_key(group),
         }
     }
 
@@ -394,6 +382,9 @@ impl Facts {
             }
             Question::SpotPlacement(asked) => {
                 self.placements.insert(asked, Answer::Unknown { reason });
+            }
+            Question::Reservations(group) => {
+                self.reservations.insert(group, Answer::Unknown { reason });
             }
         }
     }
@@ -473,15 +464,6 @@ impl ImageFact {
         let (_, value) = features.find(|(key, _)| key.eq_ignore_ascii_case(name))?;
         Some(value)
     }
-}
-
-/// A policy that does not let a node be made as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PolicyFact {
-    /// The assignment's id, or its name where that is all there is.
-    pub assignment: String,
-    /// What it objects to, such as `location`; empty where it does not say.
-    pub objection: String,
 }
 
 /// What a subscription has with the terms of a purchase plan.

@@ -14,6 +14,8 @@ pub mod diff;
 
 mod lifetime;
 
+mod reservation;
+
 mod location;
 
 mod memo;

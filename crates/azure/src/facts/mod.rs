@@ -7,6 +7,7 @@ mod image;
 mod own_image;
 mod placement;
 mod policy;
+mod reservation;
 mod sizes;
 pub(crate) mod terms;
 mod usages;
@@ -16,7 +17,10 @@ use std::collections::BTreeMap;
 use futures::future::join_all;
 use model::{
     ids::ArmId,
-    live::{Answer, Facts, PlacementQuestion, PolicyFact, PolicyQuestion, Question},
+    live::{
+        Answer, Facts, PlacementQuestion, PolicyFact, PolicyQuestion, Question,
+        ReservationGroupFact,
+    },
     permissions::Permissions,
     resource::PurchasePlan,
 };
@@ -48,6 +52,7 @@ enum Told {
     Permissions(ArmId, Answer<Permissions>),
     Policy(PolicyQuestion, Answer<Vec<PolicyFact>>),
     SpotPlacement(PlacementQuestion, Answer<Option<String>>),
+    Reservations(ArmId, Answer<Option<ReservationGroupFact>>),
     Terms(PurchasePlan, Answer<model::live::TermsFact>),
 }
 
@@ -93,6 +98,9 @@ pub async fn answer(
             }
             Told::SpotPlacement(asked, answer) => {
                 facts.placements.insert(asked, answer);
+            }
+            Told::Reservations(group, answer) => {
+                facts.reservations.insert(group, answer);
             }
             Told::Terms(plan, answer) => {
                 facts.terms.insert(plan, answer);
@@ -142,6 +150,7 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
         Question::Permissions(scope) => of_permissions(client, scope).await,
         Question::Policy(node) => of_policies(client, node).await,
         Question::SpotPlacement(asked) => of_placement(client, asked).await,
+        Question::Reservations(group) => of_reservations(client, group).await,
     }
 }
 
@@ -167,6 +176,13 @@ async fn of_placement(client: &Client, asked: &PlacementQuestion) -> Result<Told
     let found = placement::read(client, asked).await;
     let answer = known_or_untold(client, "the spot placement score", found).await?;
     Ok(Told::SpotPlacement(asked.clone(), answer))
+}
+
+async fn of_reservations(client: &Client, group: &ArmId) -> Result<Told, ReadError> {
+    let found = reservation::read(client, group).await;
+    let what = format!("the capacity reservation group `{group}`");
+    let answer = known_or_refused(client, &what, found).await?;
+    Ok(Told::Reservations(group.clone(), answer))
 }
 
 async fn of_terms(client: &Client, plan: &PurchasePlan) -> Result<Told, ReadError> {

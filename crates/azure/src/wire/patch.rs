@@ -263,6 +263,11 @@ fn machine_changes(
             "priority.max_price" => {
                 properties["billingProfile"] = encoded["properties"]["billingProfile"].clone();
             }
+            "capacity_reservation" => {
+                let group = encoded.pointer("/properties/capacityReservation").cloned();
+                properties["capacityReservation"] =
+                    group.unwrap_or_else(|| json!({"capacityReservationGroup": {"id": null}}));
+            }
             "os_disk.size_gb" | "os_disk.disk_type" => disk_attributes.push(attribute.clone()),
             "os_disk.delete_with_vm" => {
                 let mut disk = live

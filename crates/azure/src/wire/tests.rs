@@ -159,12 +159,13 @@ fn security() -> impl Strategy<Value = Security> {
 }
 
 fn machine() -> impl Strategy<Value = VirtualMachine> {
-    let hardware = (region(), zones(), priority(), security());
+    let group = proptest::option::of(id("Microsoft.Compute/capacityReservationGroups"));
+    let hardware = (region(), zones(), priority(), group, security());
     let guest = (name(), name(), keys());
     let parts = (os_disk(), data_disks(), interface());
     (hardware, guest, parts).prop_map(
         |(
-            (location, zones, priority, security),
+            (location, zones, priority, capacity_reservation, security),
             (computer_name, admin_user, keys),
             (os_disk, data_disks, network),
         )| {
@@ -182,6 +183,7 @@ fn machine() -> impl Strategy<Value = VirtualMachine> {
                 os: System::Linux,
                 password: None,
                 priority,
+                capacity_reservation,
                 computer_name,
                 admin_user,
                 ssh_keys: Known::Value(keys),

@@ -149,6 +149,7 @@ pub(crate) fn node(index: usize) -> Wanted {
         os: System::Linux,
         password: None,
         priority: VmPriority::Regular,
+        capacity_reservation: None,
         computer_name: name.clone(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::AfterApply,

@@ -325,3 +325,44 @@ async fn placement_scores_follow_offers_restrictions_and_quota() {
     let reply = rig.send("POST", &path, Some(bad)).await.expect(400);
     assert_eq!(reply.text("/error/target"), "desiredLocations");
 }
+
+#[tokio::test]
+async fn a_vm_joins_and_leaves_a_reservation_only_without_its_hardware() {
+    let rig = Rig::new().await;
+    let subnet = rig.ground().await;
+    let group = reserve(&rig, "Standard_D4s_v5", 1).await;
+    rig.put(&vm("one"), machine("Standard_D4s_v5", &subnet))
+        .await
+        .expect(201);
+    rig.pass(8);
+    let change = |group: Value| json!({"properties": {"capacityReservation": {"capacityReservationGroup": {"id": group}}}});
+    for (join, cores) in [(json!(group), 4), (Value::Null, 8)] {
+        let reply = rig.patch(&vm("one"), change(join.clone())).await;
+        assert_eq!(
+            reply.expect(409).text("/error/target"),
+            "capacityReservationGroup"
+        );
+        let stop = vm("one").replace("?", "/deallocate?");
+        rig.post(&stop).await.expect(202);
+        rig.pass(60);
+        rig.patch(&vm("one"), change(join)).await.expect(200);
+        rig.pass(8);
+        let start = vm("one").replace("?", "/start?");
+        rig.post(&start).await.expect(202);
+        rig.pass(60);
+        assert_eq!(usage(&rig, "cores").await, cores);
+    }
+    // What the group tells of its reservations at once.
+    let path = compute("capacityReservationGroups/kept");
+    let shown = rig
+        .get(&format!("{path}&$expand=instanceView"))
+        .await
+        .expect(200);
+    let view = "/properties/instanceView/capacityReservations/0";
+    assert_eq!(shown.text(&format!("{view}/name")), "places");
+    let info = shown.body.pointer(&format!("{view}/utilizationInfo"));
+    assert_eq!(
+        info,
+        Some(&json!({"currentCapacity": 1, "virtualMachinesAllocated": []}))
+    );
+}

@@ -104,6 +104,12 @@ codes! {
     SpotPriceUnknown = "SPOT002", Warning;
     /// Spot capacity that Azure holds to be unlikely.
     SpotUnlikely = "SPOT003", Warning;
+    /// A capacity reservation group that the pool cannot draw from.
+    ReservationUnfit = "RESERVE001", Error;
+    /// A capacity reservation group that has too few places left.
+    ReservationShort = "RESERVE002", Error;
+    /// What a capacity reservation group has and could not be read.
+    ReservationUnknown = "RESERVE003", Warning;
     /// A pool that cannot be the scale set that it is to be.
     ScaleSetRefused = "POOL001", Error;
     /// Disks that need a zone where the size has none.

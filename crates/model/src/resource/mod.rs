@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::units::SizeName;
+use crate::{ids::ArmId, units::SizeName};
 
 pub use self::{kind::ResourceKind, properties::*, scale_set::*, tags::Tags};
 
@@ -122,6 +122,13 @@ impl Resource {
     pub fn priority(&self) -> Option<&VmPriority> {
         let vm = self.virtual_machine().map(|vm| &vm.priority);
         vm.or_else(|| self.scale_set().map(|set| &set.priority))
+    }
+
+    /// The capacity reservation group that its machines draw from, where they do.
+    pub fn capacity_reservation(&self) -> Option<&ArmId> {
+        let vm = self.virtual_machine();
+        let vm = vm.and_then(|vm| vm.capacity_reservation.as_ref());
+        vm.or_else(|| self.scale_set()?.capacity_reservation.as_ref())
     }
 
     /// The operating system of its machines, for what has machines.

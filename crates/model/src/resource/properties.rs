@@ -193,6 +193,9 @@ pub struct VirtualMachine {
     pub password: Option<PasswordSource>,
     /// How its capacity is bought.
     pub priority: VmPriority,
+    /// The capacity reservation group that it draws from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_reservation: Option<ArmId>,
     /// Its host name.
     pub computer_name: String,
     /// The administrator's name.

@@ -43,6 +43,9 @@ pub struct ScaleSet {
     pub plan: Option<PurchasePlan>,
     /// How the capacity of instances is bought.
     pub priority: VmPriority,
+    /// The capacity reservation group that instances draw from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity_reservation: Option<ArmId>,
     /// What the host names of instances begin with.
     pub computer_name_prefix: String,
     /// The administrator's name.

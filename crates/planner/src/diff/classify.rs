@@ -83,6 +83,7 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("priority.kind", Class::Replace),
     ("priority.eviction", Class::Replace),
     ("priority.max_price", Class::Stop),
+    ("capacity_reservation", Class::Stop),
     ("computer_name", Class::Replace),
     ("admin_user", Class::Replace),
     // Azure keeps the keys of the day the VM was made.
@@ -121,6 +122,8 @@ const SCALE_SET: &[Row] = &[
     ("priority.kind", Class::Replace),
     ("priority.eviction", Class::Replace),
     ("priority.max_price", Class::Update),
+    // Every instance would have to be stopped and changed by itself.
+    ("capacity_reservation", Class::Replace),
     ("computer_name_prefix", Class::Replace),
     ("admin_user", Class::Replace),
     // Instances keep the keys of the day they were made.

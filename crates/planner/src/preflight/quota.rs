@@ -159,7 +159,8 @@ fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
             // Another size is paid from the quota of its own family, and gives back the old one's.
             Action::Update | Action::RestartUpdate | Action::StopUpdate | Action::Replace => {
                 if let (Some(before), Some(after)) = (&step.before, &step.after)
-                    && before.machines() != after.machines()
+                    && (before.machines() != after.machines()
+                        || before.capacity_reservation() != after.capacity_reservation())
                     && demand.vcpus(after, weights, 1, pool)
                 {
                     demand.vcpus(before, weights, -1, pool);
@@ -211,6 +212,10 @@ impl Demand {
             }
             return false;
         };
+        // The reservation has drawn the quota for its places.
+        if resource.capacity_reservation().is_some() {
+            return true;
+        }
         let each = sign.saturating_mul(i64::from(vcpus));
         let vcpus = each.saturating_mul(i64::from(count));
         match resource.priority().unwrap_or(&VmPriority::Regular) {
@@ -265,7 +270,8 @@ fn check(
             | Question::Namespaces
             | Question::Permissions(_)
             | Question::Policy(_)
-            | Question::SpotPlacement(_) => "compute",
+            | Question::SpotPlacement(_)
+            | Question::Reservations(_) => "compute",
         };
         let message = format!("the {kind} quota in {location} could not be read: {reason}");
         let help = "the plan may fail at apply; reading quota needs the Reader role";

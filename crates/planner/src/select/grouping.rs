@@ -94,6 +94,7 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
         image: set.image.clone(),
         plan: set.plan.clone(),
         priority: set.priority.clone(),
+        capacity_reservation: set.capacity_reservation.clone(),
         computer_name: set.computer_name_prefix.clone(),
         admin_user: set.admin_user.clone(),
         ssh_keys: set.ssh_keys.clone(),

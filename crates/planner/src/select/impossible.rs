@@ -35,7 +35,7 @@ const MOST_REGIONS: usize = 4;
 
 /// Codes of rules, the ones that a user can do most about first: where sizes fail for one rule
 /// alone, the first of these that is among them is the one that binds.
-const BINDING: [&str; 18] = [
+const BINDING: [&str; 19] = [
     "budget",
     "max_hourly",
     "zones",
@@ -43,6 +43,7 @@ const BINDING: [&str; 18] = [
     "spot",
     "image",
     "placement",
+    "reservation",
     "memory",
     "precision",
     "restricted",

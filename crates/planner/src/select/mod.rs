@@ -18,6 +18,8 @@ pub mod sticky;
 
 mod zones;
 
+mod reservation;
+
 pub mod alternates;
 
 mod demand;
@@ -53,6 +55,8 @@ use rust_decimal::Decimal;
 
 pub(crate) use self::{demand::Demand, weight::Weights};
 pub use self::{grouping::Placement, pool::select};
+
+pub(crate) use self::reservation::short as short_of_places;
 
 /// What was chosen for a pool, and why.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,6 +14,7 @@ use model::{
 use super::{
     Context, Findings, NodeChoice, Selection, Trial, deadline, grouping,
     image::{self, Choice},
+    reservation,
     role::{self, Role},
     security,
     size::{self, Chosen},
@@ -42,24 +43,26 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let Some(choice) = choose_image(context, &chosen, &nodes, &mut findings) else {
         return (Err(refusal(context, role, chosen.candidates)), findings);
     };
-    spot_price::check(context, &chosen.size, chosen.new_nodes, &mut findings);
-    if !grouping::check(context, &chosen.size, chosen.count, &mut findings) {
+    if !fits(context, &chosen, &mut findings) {
         return (Err(refusal(context, role, chosen.candidates)), findings);
     }
-    let placement = grouping::of(context, &chosen.size, chosen.count);
+    let size = &chosen.size;
+    let placement = grouping::of(context, size, chosen.count);
     ask(context, &chosen, &mut findings);
     let indices = zones::indices(&nodes, chosen.count);
-    let made = sticky::with_own_image(&indices, &nodes, set);
     let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
-    let is_needed = is_image_needed(context, (&made, &choice, &chosen.size), &nodes);
+    if !reservation::holds(&chosen.trial(context), &spread.places, &mut findings) {
+        return (Err(refusal(context, role, chosen.candidates)), findings);
+    }
+    let made = sticky::with_own_image(&indices, &nodes, set);
+    let is_needed = is_image_needed(context, (&made, &choice, size), &nodes);
     let new_node = new_node(context, &chosen, (&choice, is_needed), &mut findings);
-    check_disks(context, &chosen.size, &mut findings);
+    check_disks(context, size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
-    let terms = image::terms(context, new_node.plan.as_ref(), &mut findings);
     let held = sticky::held(&spread.places, set, &nodes);
-    let size = &chosen.size.name;
-    let kept = sticky::kept(context, (&choice, size), &new_node, &held, &nodes);
-    let why = [why(context, role, &chosen, &choice), spread.why].concat();
+    let kept = sticky::kept(context, (&choice, &size.name), &new_node, &held, &nodes);
+    let why = why(context, role, &chosen, &choice);
+    let why = [why, reservation::why(&chosen.trial(context)), spread.why].concat();
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
@@ -75,13 +78,21 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         rules: article_rows(context, role, &choice),
         why,
         candidates: chosen.candidates,
-        terms,
+        terms: image::terms(context, new_node.plan.as_ref(), &mut findings),
         zones: zones::of_pool(context, placement, set, &held),
         places: spread.places,
         new_node,
         kept,
     };
     (Ok(selection), findings)
+}
+
+/// Whether the spec allows so many nodes of the size, and its capacity reservation group has it.
+fn fits(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> bool {
+    let (size, new_nodes) = (&chosen.size, chosen.new_nodes);
+    spot_price::check(context, size, new_nodes, findings);
+    grouping::check(context, size, chosen.count, findings)
+        && reservation::check(context, size, new_nodes, findings)
 }
 
 /// What a node that is made gets.
@@ -178,6 +189,7 @@ fn may_keep_image(context: Context<'_>, chosen: &Chosen) -> bool {
 
 /// New nodes depend on what the subscription may use and how much of it.
 fn ask(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) {
+    reservation::ask(context, chosen.new_nodes, findings);
     if chosen.new_nodes == 0 {
         return;
     }

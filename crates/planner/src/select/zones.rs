@@ -19,6 +19,7 @@ use model::{
 use super::{
     Context, Findings, Placement, Trial, grouping,
     pool::Nodes,
+    reservation,
     role::Role,
     rules::{closed_zones, open_zones},
 };
@@ -94,13 +95,15 @@ pub(super) fn spread(
         .filter(|(_, zone)| stays(zone))
         .collect();
     let disks = zones_of_disks(context.live, context.name);
+    let room = reservation::room(trial);
     for index in indices {
         if places.contains_key(index) {
             continue;
         }
         // A disk that is there already cannot follow the node into another zone.
         let held = disks.get(index).cloned().filter(stays);
-        let zone = held.unwrap_or_else(|| emptiest(&places, &allowed.zones));
+        let zone =
+            held.unwrap_or_else(|| reservation::emptiest(&places, &allowed.zones, room.as_ref()));
         places.insert(*index, zone);
     }
     Spread {
@@ -145,7 +148,7 @@ pub(super) fn of_pool(
 }
 
 /// The zone with the fewest nodes, of several the first.
-fn emptiest(places: &Places, zones: &[String]) -> Option<String> {
+pub(super) fn emptiest(places: &Places, zones: &[String]) -> Option<String> {
     let nodes_in = |zone: &String| {
         let in_zone = places.values().filter(|place| place.as_ref() == Some(zone));
         in_zone.count()
@@ -222,6 +225,9 @@ fn one_of(trial: &Trial<'_>, listed: Vec<String>, nodes: &Nodes<'_>) -> Allowed 
 
 fn of_open(trial: &Trial<'_>, nodes: &Nodes<'_>, findings: &mut Findings) -> Allowed {
     let context = trial.context;
+    if let Some(room) = reservation::room(trial) {
+        return reserved(trial, &room, nodes);
+    }
     let zonal = needs_zone(context.pool);
     let open: Vec<String> = open_zones(trial).into_iter().flatten().collect();
     if open.is_empty() {
@@ -254,6 +260,31 @@ fn of_open(trial: &Trial<'_>, nodes: &Nodes<'_>, findings: &mut Findings) -> All
     let why = format!("{what} {}: {}", open.join(", "), why_these(trial, &closed));
     Allowed {
         zones: open,
+        why: vec![why],
+    }
+}
+
+/// Where a capacity reservation group has places: nodes that train together share the zone with
+/// the most of them.
+fn reserved(trial: &Trial<'_>, room: &BTreeMap<Option<String>, u32>, nodes: &Nodes<'_>) -> Allowed {
+    let mut zones: Vec<String> = room.keys().flatten().cloned().collect();
+    if zones.is_empty() {
+        let why = "no zones, like the reserved places".to_owned();
+        return Allowed {
+            zones,
+            why: vec![why],
+        };
+    }
+    if is_close(trial) {
+        let most = |zone: &&String| room.get(&Some((*zone).clone())).copied();
+        let usual = usual(nodes).filter(|zone| zones.contains(zone));
+        let first = usual.or_else(|| zones.iter().rev().max_by_key(most).cloned());
+        zones = first.into_iter().collect();
+    }
+    let what = if zones.len() > 1 { "zones" } else { "zone" };
+    let why = format!("{what} {}: where places are reserved", zones.join(", "));
+    Allowed {
+        zones,
         why: vec![why],
     }
 }

@@ -130,6 +130,7 @@ impl Node<'_> {
             os: self.os(),
             password: self.password(),
             priority: priority(&self.selection.priority),
+            capacity_reservation: self.pool.capacity_reservation.clone(),
             computer_name: self.scope.names.computer(self.name, index, self.os()),
             admin_user: self.scope.spec.access.user.clone(),
             ssh_keys: if self.os().is_linux() {

@@ -58,6 +58,7 @@ pub(super) fn pool(
         image: choice.image,
         plan: choice.plan,
         priority: priority(&selection.priority),
+        capacity_reservation: pool.capacity_reservation.clone(),
         computer_name_prefix: own_name.clone(),
         admin_user: scope.spec.access.user.clone(),
         ssh_keys: scope.ssh_keys(),

@@ -35,6 +35,8 @@ mod fallbacks;
 
 mod resizing;
 
+mod reservations;
+
 mod rights;
 
 mod windows;

@@ -221,6 +221,9 @@ fn answer(question: Question, live: &mut Live) {
         Question::Policy(node) => {
             live.facts.policies.insert(node, Answer::Known(Vec::new()));
         }
+        Question::Reservations(group) => {
+            live.facts.reservations.insert(group, Answer::Known(None));
+        }
         Question::SpotPlacement(asked) => {
             let score = Some("High".to_owned());
             live.facts.placements.insert(asked, Answer::Known(score));

@@ -134,6 +134,7 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
         os: System::Linux,
         password: None,
         priority: VmPriority::Regular,
+        capacity_reservation: None,
         computer_name: name.to_owned(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::AfterApply,

@@ -327,6 +327,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
         os: System::Linux,
         password: None,
         priority: VmPriority::Regular,
+        capacity_reservation: None,
         computer_name: name.to_owned(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::AfterApply,

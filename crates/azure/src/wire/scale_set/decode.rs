@@ -49,6 +49,7 @@ pub(in crate::wire) fn decode(body: &Value) -> Result<ScaleSet, DecodeError> {
         image: profile::image(&machine)?,
         plan: profile::plan(body),
         priority: profile::priority(&machine)?,
+        capacity_reservation: profile::reservation(&machine)?,
         computer_name_prefix: required(
             body,
             "/properties/virtualMachineProfile/osProfile/computerNamePrefix",

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::super::{
     EncodeError,
     virtual_machine::{
-        caching, image_reference, linux_configuration, purchase_plan, security_profile, spot,
-        storage_account_type,
+        caching, image_reference, linux_configuration, purchase_plan, reservation,
+        security_profile, spot, storage_account_type,
     },
 };
 
@@ -53,6 +53,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         image,
         plan: _,
         priority,
+        capacity_reservation,
         computer_name_prefix,
         admin_user,
         ssh_keys,
@@ -81,6 +82,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
     profile.network_profile = Some(network_profile(network, is_flexible));
     profile.security_profile = security_profile(security);
     set_priority(&mut profile, priority)?;
+    profile.capacity_reservation = capacity_reservation.as_ref().map(reservation);
     let mut properties = m::VirtualMachineScaleSetProperties::new();
     properties.virtual_machine_profile = Some(profile);
     properties.single_placement_group = Some(*single_placement_group);

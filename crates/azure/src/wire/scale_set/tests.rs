@@ -58,6 +58,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
                 max_price: Decimal::new(125, 2),
             }
         },
+        capacity_reservation: None,
         computer_name_prefix: "demo-train".to_owned(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::Value(BTreeSet::from(["ssh-ed25519 AAAA".to_owned()])),

@@ -75,6 +75,22 @@ fn a_resize_sends_the_size_and_nothing_else() {
 }
 
 #[test]
+fn a_machine_joins_and_leaves_a_capacity_reservation_group() {
+    let (_, live) = sample_machine();
+    let group = ArmId::resource_group("s", "rg")
+        .in_group("Microsoft.Compute/capacityReservationGroups", "kept");
+    let joins = changed(
+        |machine| machine.capacity_reservation = Some(group.clone()),
+        &["capacity_reservation"],
+        &live,
+    );
+    let body = |id: Value| json!({"properties": {"capacityReservation": {"capacityReservationGroup": {"id": id}}}});
+    assert_eq!(joins, [Change::Patch(body(json!(group.as_str())))]);
+    let leaves = changed(|_| {}, &["capacity_reservation"], &live);
+    assert_eq!(leaves, [Change::Patch(body(Value::Null))]);
+}
+
+#[test]
 fn a_disk_is_attached_beside_those_that_are_there() {
     let (_, mut live) = sample_machine();
     let foreign = json!({"lun": 7, "name": "theirs", "createOption": "Attach", "managedDisk": {"id": "/subscriptions/s/x"}});

@@ -81,6 +81,7 @@ pub(in crate::wire) fn decode(
         os: system(body),
         password: None,
         priority: priority(body)?,
+        capacity_reservation: reservation(body)?,
         computer_name: required(body, "/properties/osProfile/computerName")?.to_owned(),
         admin_user: required(body, "/properties/osProfile/adminUsername")?.to_owned(),
         ssh_keys: Known::Value(ssh_keys(body)),
@@ -125,6 +126,14 @@ fn own_image(id: &str, exact: Option<&str>) -> OwnImage {
         },
         None => OwnImage { id: id.into() },
     }
+}
+
+/// The capacity reservation group that it draws from.
+pub(in crate::wire) fn reservation(body: &Value) -> Result<Option<ArmId>, DecodeError> {
+    id(
+        body,
+        "/properties/capacityReservation/capacityReservationGroup/id",
+    )
 }
 
 pub(in crate::wire) fn plan(body: &Value) -> Option<PurchasePlan> {

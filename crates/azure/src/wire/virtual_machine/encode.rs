@@ -28,6 +28,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         os,
         password: _,
         priority,
+        capacity_reservation,
         computer_name,
         admin_user,
         ssh_keys,
@@ -59,6 +60,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
     properties.network_profile = Some(network_profile(network)?);
     properties.security_profile = security_profile(security);
     set_priority(&mut properties, priority)?;
+    properties.capacity_reservation = capacity_reservation.as_ref().map(reservation);
     let mut typed = m::VirtualMachine::new(m::Resource::new(location.as_str().to_owned()));
     typed.zones.clone_from(zones);
     typed.plan = plan.as_ref().map(purchase_plan);
@@ -335,6 +337,15 @@ fn eviction_policy(eviction: Eviction) -> m::EvictionPolicy {
     match eviction {
         Eviction::Delete => m::EvictionPolicy::Delete,
         Eviction::Deallocate => m::EvictionPolicy::Deallocate,
+    }
+}
+
+/// The capacity reservation group that machines draw from.
+pub(in crate::wire) fn reservation(group: &ArmId) -> m::CapacityReservationProfile {
+    m::CapacityReservationProfile {
+        capacity_reservation_group: Some(m::SubResource {
+            id: Some(group.to_string()),
+        }),
     }
 }
 

@@ -9,14 +9,16 @@ mod encode;
 pub(super) use self::{
     decode::decode,
     encode::{
-        caching, encode, image_reference, linux_configuration, purchase_plan, security_profile,
-        spot, storage_account_type,
+        caching, encode, image_reference, linux_configuration, purchase_plan, reservation,
+        security_profile, spot, storage_account_type,
     },
 };
 
 /// Reads what the profile of a scale set has in common with a VM.
 pub(super) mod profile {
-    pub(in crate::wire) use super::decode::{image, plan, priority, security, ssh_keys, system};
+    pub(in crate::wire) use super::decode::{
+        image, plan, priority, reservation, security, ssh_keys, system,
+    };
 }
 
 pub(crate) use self::decode::{VmDisks, os_disk_id, os_disk_of};

@@ -3,6 +3,8 @@
 //! Documented: a reservation draws the quota of its size; a VM that fits a free place in it
 //! draws none, and one beyond the reserved number draws its own.
 
+mod draw;
+
 use std::collections::BTreeMap;
 
 use model::ids::ArmId;
@@ -14,14 +16,16 @@ use super::{
 };
 use crate::{
     call::Call,
-    catalogue, durations,
+    durations,
     error::ArmError,
     http::{Answer, Method},
     json::{default, items, number, same, set, text},
     routes::common::{self, not_served, put_tags, tags},
-    store::{entry::Resource, scale_set::ScaleSet, world::World},
+    store::{entry::Resource, world::World},
     types::Type,
 };
+
+pub(crate) use self::draw::{of_machine, of_new, of_set};
 
 const GROUP: &str = "Microsoft.Compute/capacityReservationGroups";
 /// The type of reservations in groups.
@@ -98,6 +102,20 @@ fn show(world: &World, resource: &Resource, view: bool) -> Value {
                 json!(machines),
             );
         }
+        if view {
+            let all = reservations(world, &resource.id);
+            let views = all.map(|found| {
+                let mut view = instance_view(world, found, resource);
+                set(&mut view, "/name", json!(found.name()));
+                view
+            });
+            let views: Vec<Value> = views.collect();
+            set(
+                &mut shown,
+                "/properties/instanceView",
+                json!({"capacityReservations": views}),
+            );
+        }
         return shown;
     }
     let Some(group) = resource.id.parent() else {
@@ -116,24 +134,55 @@ fn show(world: &World, resource: &Resource, view: bool) -> Value {
         );
     }
     if view {
-        set(
-            &mut shown,
-            "/properties/instanceView",
-            json!({
-                "utilizationInfo": {
-                    "currentCapacity": number(&resource.body, "/sku/capacity"),
-                    "virtualMachinesAllocated": machines,
-                },
-                "statuses": [{
-                    "code": "ProvisioningState/succeeded",
-                    "level": "Info",
-                    "displayStatus": "Provisioning succeeded",
-                    "time": resource.changed.precise(),
-                }],
-            }),
-        );
+        let view = world
+            .resource(&group)
+            .map(|group| instance_view(world, resource, group));
+        set(&mut shown, "/properties/instanceView", json!(view));
     }
     shown
+}
+
+/// What a reservation is used for: VMs on their hardware and instances of sets.
+fn instance_view(world: &World, reservation: &Resource, group: &Resource) -> Value {
+    let mut machines: Vec<Value> = Vec::new();
+    for user in world.users(group.id.key()) {
+        if user.is(MACHINE) {
+            let machine = user.hidden.machine.as_ref();
+            let allocated = machine.is_some_and(crate::store::entry::Machine::is_allocated);
+            if allocated && fits(reservation, &user.body) {
+                machines.push(json!({"id": user.id.as_str()}));
+            }
+        } else if let Some(hidden) = &user.hidden.scale_set {
+            let size = hidden.latest().map(|model| model.size.as_str());
+            let reserved = text(&reservation.body, "/sku/name");
+            let zone = items(&reservation.body, "/zones")
+                .first()
+                .and_then(Value::as_str);
+            let same_size = size
+                .zip(reserved)
+                .is_some_and(|(size, reserved)| same(size, reserved));
+            let inside = hidden
+                .instances
+                .iter()
+                .filter(|(_, instance)| same_size && instance.zone.as_deref() == zone);
+            machines.extend(inside.map(|(number, _)| {
+                let id = user.id.child("virtualMachines", &number.to_string());
+                json!({"id": id.as_str()})
+            }));
+        }
+    }
+    json!({
+        "utilizationInfo": {
+            "currentCapacity": number(&reservation.body, "/sku/capacity"),
+            "virtualMachinesAllocated": machines,
+        },
+        "statuses": [{
+            "code": "ProvisioningState/succeeded",
+            "level": "Info",
+            "displayStatus": "Provisioning succeeded",
+            "time": reservation.changed.precise(),
+        }],
+    })
 }
 
 fn put(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
@@ -303,129 +352,4 @@ fn fits(reservation: &Resource, machine: &Value) -> bool {
     let zone = items(machine, "/zones").first();
     text(&reservation.body, "/sku/name").is_some_and(|reserved| same(reserved, size))
         && items(&reservation.body, "/zones").first() == zone
-}
-
-/// How many of a group's places for this VM are taken by others than this one.
-fn taken(world: &World, group: &str, machine: &Value, except: &ArmId) -> u64 {
-    let vcpus = text(machine, "/properties/hardwareProfile/vmSize")
-        .and_then(catalogue::size)
-        .map_or(1, |size| u64::from(size.vcpus));
-    let mut taken = 0;
-    for user in world.users(group).filter(|user| user.id != *except) {
-        let same_size = |size: Option<&str>| {
-            size.is_some_and(|size| {
-                text(machine, "/properties/hardwareProfile/vmSize")
-                    .is_some_and(|own| same(own, size))
-            })
-        };
-        let drawn = user.hidden.quota.get("cores").copied().unwrap_or(0);
-        if user.is(MACHINE) {
-            let size = text(&user.body, "/properties/hardwareProfile/vmSize");
-            taken += u64::from(same_size(size) && drawn == 0);
-        } else if let Some(hidden) = &user.hidden.scale_set
-            && same_size(hidden.latest().map(|model| model.size.as_str()))
-        {
-            let count = u64::try_from(hidden.instances.len()).unwrap_or(0);
-            taken += count.saturating_sub(drawn / vcpus);
-        }
-    }
-    taken
-}
-
-/// Free places for a VM in the group that it names; `None` where it names none.
-fn free(
-    world: &World,
-    machine: &Value,
-    group: Option<&str>,
-    except: &ArmId,
-) -> Result<Option<u64>, ArmError> {
-    let Some(group) = group else {
-        return Ok(None);
-    };
-    let key = group.to_lowercase();
-    let Some(found) = world.resource_by_key(&key) else {
-        return Ok(None);
-    };
-    let fitting: Vec<&Resource> = reservations(world, &found.id)
-        .filter(|reservation| fits(reservation, machine))
-        .collect();
-    if fitting.is_empty() {
-        return Err(ArmError::new(
-            400,
-            "BadRequest",
-            format!(
-                "Capacity reservation group '{}' has no capacity reservation for VM size {} in \
-                 the zone of the virtual machine.",
-                found.name(),
-                text(machine, "/properties/hardwareProfile/vmSize").unwrap_or_default()
-            ),
-        )
-        .with_target("capacityReservationGroup"));
-    }
-    let places: u64 = fitting
-        .iter()
-        .filter_map(|reservation| number(&reservation.body, "/sku/capacity"))
-        .sum();
-    Ok(Some(
-        places.saturating_sub(taken(world, &key, machine, except)),
-    ))
-}
-
-/// What a VM draws of each quota, after what its capacity reservation gives.
-pub(crate) fn of_machine(
-    world: &World,
-    id: &ArmId,
-    body: &Value,
-) -> Result<BTreeMap<String, u64>, ArmError> {
-    let mut uses = quota::of_machine(body);
-    let group = text(
-        body,
-        "/properties/capacityReservation/capacityReservationGroup/id",
-    );
-    if free(world, body, group, id)?.is_some_and(|free| free > 0) {
-        uses.retain(|name, _| name == "virtualMachines");
-    }
-    Ok(uses)
-}
-
-/// What a scale set draws of each quota: itself, and its instances if they are no VMs.
-pub(crate) fn of_set(world: &World, set_: &Resource) -> Result<BTreeMap<String, u64>, ArmError> {
-    let mut uses = BTreeMap::from([("virtualMachineScaleSets".to_owned(), 1)]);
-    let Some(hidden) = set_.hidden.scale_set.as_deref() else {
-        return Ok(uses);
-    };
-    let mut free = free_for(world, set_, hidden)?.unwrap_or(0);
-    for instance in hidden.instances.values() {
-        let Some(model) = hidden.models.get(&instance.model) else {
-            continue;
-        };
-        let machine = json!({"properties": {
-            "hardwareProfile": {"vmSize": model.size},
-            "priority": model.profile.get("priority"),
-        }});
-        let mut own = quota::of_machine(&machine);
-        if free > 0 {
-            free -= 1;
-            own.retain(|name, _| name == "virtualMachines");
-        }
-        for (name, amount) in own {
-            *uses.entry(name).or_default() += amount;
-        }
-    }
-    Ok(uses)
-}
-
-fn free_for(world: &World, set_: &Resource, hidden: &ScaleSet) -> Result<Option<u64>, ArmError> {
-    let Some(model) = hidden.latest() else {
-        return Ok(None);
-    };
-    let mut machine = json!({"properties": {"hardwareProfile": {"vmSize": model.size}}});
-    if let Some(zone) = items(&set_.body, "/zones").first() {
-        set(&mut machine, "/zones", json!([zone]));
-    }
-    let group = text(
-        &model.profile,
-        "/capacityReservation/capacityReservationGroup/id",
-    );
-    free(world, &machine, group, &set_.id)
 }

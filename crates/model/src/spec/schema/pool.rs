@@ -42,10 +42,6 @@ const CHECKPOINT_LATER: Later = Later {
     lacks: "sets up no checkpoints",
     instead: "remove the key, and let the job write its checkpoints",
 };
-const RESERVATION: Later = Later {
-    lacks: "does not draw from capacity reservations",
-    instead: "use `capacity_reservation: null`",
-};
 
 /// A pool.
 pub(crate) const POOL: Block = Block {
@@ -107,9 +103,9 @@ pub(crate) const POOL: Block = Block {
             "Accelerated networking; `auto` where the size has it.";
         "security": Kind::words(words::SECURITY), default("auto"), NOW, "auto",
             "Security type of the VMs.";
-        "capacity_reservation": Kind::text(&azure::RESERVATION_ID).or_null(), default("null"), not_yet(&RESERVATION),
+        "capacity_reservation": Kind::text(&azure::RESERVATION_ID).or_null(), default("null"), NOW,
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Compute/capacityReservationGroups/crg",
-            "Id of a capacity reservation group to draw from.";
+            "Id of a capacity reservation group to draw from: its nodes need no quota of their family. Not for InfiniBand sizes and spot capacity.";
         "allow_stop": Kind::boolean(), default("false"), NOW, "false",
             "Whether a change may deallocate nodes, and so lose scarce capacity and what local disks hold.";
         "protect": Kind::boolean(), default("false"), NOW, "false",

@@ -9,14 +9,13 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 9] = [
+const LATER: [&str; 8] = [
     "network.subnet_id",
     "access.ssh_from",
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
     "pools.checkpoint",
-    "pools.capacity_reservation",
     "pools.containers.images",
     "pools.containers.registry",
 ];

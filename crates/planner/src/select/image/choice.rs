@@ -415,7 +415,8 @@ impl Choice {
             | Question::Namespaces
             | Question::Permissions(_)
             | Question::Policy(_)
-            | Question::SpotPlacement(_) => None,
+            | Question::SpotPlacement(_)
+            | Question::Reservations(_) => None,
         }
     }
 

@@ -35,6 +35,11 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
             pool.image = ImageChoice::Auto;
         });
     }
+    if pool.capacity_reservation.is_some() {
+        change("`capacity_reservation: null`".to_owned(), &|pool| {
+            pool.capacity_reservation = None;
+        });
+    }
     for count in counts(context, near) {
         change(format!("`count: {count}`"), &|pool| {
             pool.count = Some(count);

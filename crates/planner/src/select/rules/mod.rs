@@ -32,6 +32,8 @@ mod availability;
 
 mod spot;
 
+mod reservation;
+
 pub(super) mod quota;
 
 pub(super) mod budget;
@@ -90,6 +92,7 @@ pub const ALL: &[Rule] = &[
     availability::ZONES,
     availability::UNLISTED,
     availability::DISKS,
+    reservation::RULE,
     quota::RULE,
     budget::RULE,
 ];

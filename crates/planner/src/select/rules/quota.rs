@@ -23,7 +23,8 @@ const REGIONAL: &str = "cores";
 const SPOT: &str = "lowPriorityCores";
 
 fn rejects(trial: &Trial<'_>) -> Option<String> {
-    if !trial.grows() {
+    // Who has a reservation has drawn the quota for it.
+    if !trial.grows() || trial.context.pool.capacity_reservation.is_some() {
         return None;
     }
     let needed = i64::from(trial.size.vcpus) * i64::from(trial.new_nodes);

@@ -120,6 +120,7 @@ fn change(
     }
     members::check_references(world, &body, old.name())?;
     placed(&old, &body)?;
+    reserved(world, call, &old, &body)?;
     let resized = resize(world, call, &old, &mut body)?;
     spot_rules(&old, &mut body, given)?;
     let place = "/properties/networkProfile/networkInterfaces";
@@ -255,6 +256,37 @@ fn placed(old: &Resource, body: &Value) -> Result<(), ArmError> {
         old.name()
     ))
     .with_target("proximityPlacementGroup"))
+}
+
+/// Documented: a VM on its hardware leaves its capacity reservation group only without it, and
+/// joins one only where both are in a zone. The text follows similar refusals.
+fn reserved(world: &World, call: &Call<'_>, old: &Resource, body: &Value) -> Result<(), ArmError> {
+    let group = "/properties/capacityReservation/capacityReservationGroup/id";
+    let (had, wanted) = (text(&old.body, group), text(body, group));
+    let stays = match (had, wanted) {
+        (Some(had), Some(wanted)) => same(had, wanted),
+        (had, wanted) => had.is_some() == wanted.is_some(),
+    };
+    if stays {
+        return Ok(());
+    }
+    let zonal = !items(&old.body, "/zones").is_empty();
+    if is_allocated(old) && (had.is_some() || !zonal) {
+        return Err(ArmError::not_allowed(format!(
+            "The capacity reservation group of VM '{}' cannot be changed while the VM is \
+             allocated. Please deallocate the VM and try again.",
+            old.name()
+        ))
+        .with_target("capacityReservationGroup"));
+    }
+    let needed = reservation::of_machine(world, &old.id, body)?;
+    quota::check(
+        world,
+        call.subscription(),
+        &old.location,
+        &old.hidden.quota,
+        &needed,
+    )
 }
 
 /// Checks a change of size; answers the old size if there is one.

@@ -12,7 +12,7 @@ use crate::{
     error::ArmError,
     json::{items, number, remove, same, set, text},
     lro::{self, Plan},
-    routes::compute::{machine::create, quota},
+    routes::compute::{machine::create, reservation},
     store::{
         entry::{Resource, Style, Work},
         scale_set::{Model, ScaleSet},
@@ -77,15 +77,11 @@ pub(crate) fn needs(world: &World, set: &Resource, count: u64) -> BTreeMap<Strin
         return BTreeMap::new();
     };
     let there = machines(world, set).count();
-    let mut needed: BTreeMap<String, u64> = BTreeMap::new();
-    for at in 0..count {
-        let place = u64::try_from(there).unwrap_or(0) + at;
-        let body = body(set, model, "new", place);
-        for (name, amount) in quota::of_machine(&body) {
-            *needed.entry(name).or_default() += amount;
-        }
-    }
-    needed
+    let there = u64::try_from(there).unwrap_or(0);
+    let bodies: Vec<Value> = (0..count)
+        .map(|at| body(set, model, "new", there + at))
+        .collect();
+    reservation::of_new(world, &set.id, &bodies)
 }
 
 /// Makes and deletes VMs.

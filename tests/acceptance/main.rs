@@ -33,6 +33,8 @@ mod sweep;
 
 mod leftover;
 
+mod orphans;
+
 mod secrets;
 
 mod signals;

@@ -35,14 +35,7 @@ fn shape(kind: ResourceKind) -> Shape {
             &["flushConnection", "securityRules"],
         ),
         ResourceKind::PublicIpAddress => (
-            &[
-                "location",
-                "tags",
-                "extendedLocation",
-                "sku",
-                "zones",
-                "properties",
-            ],
+            ADDRESS,
             &[
                 "publicIPAllocationMethod",
                 "publicIPAddressVersion",
@@ -83,6 +76,7 @@ fn shape(kind: ResourceKind) -> Shape {
         ResourceKind::Subnet
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey
+        | ResourceKind::NetworkInterface
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet
@@ -90,6 +84,15 @@ fn shape(kind: ResourceKind) -> Shape {
     };
     Shape { top, properties }
 }
+
+const ADDRESS: &[&str] = &[
+    "location",
+    "tags",
+    "extendedLocation",
+    "sku",
+    "zones",
+    "properties",
+];
 
 const SUBNET: &[&str] = &[
     "addressPrefix",

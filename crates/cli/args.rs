@@ -1,5 +1,7 @@
 //! The command line as the user writes it. Help texts are the doc comments.
 
+mod catalog;
+
 mod estimate;
 
 mod inventory;
@@ -10,6 +12,8 @@ mod sandbox;
 
 mod sizes;
 
+mod views;
+
 use std::path::PathBuf;
 
 use clap::{
@@ -18,11 +22,13 @@ use clap::{
 };
 
 pub(crate) use self::{
+    catalog::{Catalog, CatalogCommand, Refresh},
     estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
     inventory::{Inventory, InventoryFormat},
     pricing::{Cost, Pricing},
     sandbox::{Sandbox, SandboxCommand},
     sizes::{SizeOrder, Sizes},
+    views::{Export, Graph, GraphFormat},
 };
 use crate::help;
 
@@ -220,6 +226,10 @@ pub(crate) enum Command {
     Status,
     /// Print the nodes that run, for the tools that work on them
     Inventory(Inventory),
+    /// Draw the resources of the plan
+    Graph(Graph),
+    /// Print what the spec wants as an ARM template
+    Export(Export),
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
     /// Show quota before and after what the spec needs
@@ -292,6 +302,8 @@ impl Command {
             Self::Destroy(_) => "destroy",
             Self::Status => "status",
             Self::Inventory(_) => "inventory",
+            Self::Graph(_) => "graph",
+            Self::Export(_) => "export",
             Self::Explain(_) => "explain",
             Self::Quota => "quota",
             Self::Doctor => "doctor",
@@ -447,36 +459,6 @@ pub(crate) struct Explain {
     /// Choose sizes and images anew instead of keeping live choices
     #[arg(long)]
     pub(crate) reselect: bool,
-}
-
-/// Arguments of `catalog`.
-#[derive(Args, Debug)]
-pub(crate) struct Catalog {
-    #[command(subcommand)]
-    pub(crate) command: CatalogCommand,
-}
-
-/// Commands of `catalog`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum CatalogCommand {
-    /// Show tables, rows, days, sources and the cache
-    Info,
-    /// Read list prices, and what regions offer, into the cache
-    Refresh(Refresh),
-}
-
-/// Arguments of `catalog refresh`.
-#[derive(Args, Debug)]
-pub(crate) struct Refresh {
-    /// Only this region; may be given several times [default: all]
-    #[arg(long, value_name = "REGION")]
-    pub(crate) location: Vec<String>,
-    /// Only list prices, which need no credential
-    #[arg(long, conflicts_with = "offers")]
-    pub(crate) prices: bool,
-    /// Only what regions offer
-    #[arg(long)]
-    pub(crate) offers: bool,
 }
 
 /// Arguments of `schema`.

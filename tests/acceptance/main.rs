@@ -29,6 +29,8 @@ mod capacity;
 
 mod access;
 
+mod export;
+
 mod sweep;
 
 mod leftover;

@@ -31,6 +31,7 @@ transcripts! {
     existing_subnet,
     exit_codes,
     explained,
+    graph,
     images,
     inventory,
     inventory_ways,

@@ -36,6 +36,8 @@ mod facts;
 
 mod addresses;
 
+mod template;
+
 mod examine;
 
 mod fault;
@@ -65,4 +67,5 @@ pub use self::{
     price_list::PriceList,
     read::{ReadScope, read, read_settled},
     settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},
+    template::{NotExportable, template},
 };

@@ -18,6 +18,10 @@ mod status;
 
 mod inventory;
 
+mod graph;
+
+mod export;
+
 mod explain;
 
 mod quota;
@@ -50,6 +54,8 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Destroy(arguments) => destroy::run(app, &arguments),
         Command::Status => status::run(app),
         Command::Inventory(arguments) => inventory::run(app, &arguments),
+        Command::Graph(arguments) => graph::run(app, &arguments),
+        Command::Export(arguments) => export::run(app, &arguments),
         Command::Explain(arguments) => explain::run(app, &arguments),
         Command::Quota => quota::run(app),
         Command::Doctor => doctor::run(app),

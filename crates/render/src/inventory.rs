@@ -158,13 +158,14 @@ pub fn slurm(inventory: &Inventory) -> String {
         .map(|node| node.pool.as_str())
         .collect();
     pools.dedup();
-    for pool in pools {
+    for (at, pool) in pools.into_iter().enumerate() {
+        let default = if at == 0 { " Default=YES" } else { "" };
         let of_pool = inventory.nodes.iter().filter(|node| node.pool == pool);
         let names: Vec<&str> = of_pool.map(|node| node.host_name.as_str()).collect();
         let names = names.join(",");
         let _ = writeln!(
             text,
-            "PartitionName={pool} Nodes={names} MaxTime=INFINITE State=UP"
+            "PartitionName={pool} Nodes={names}{default} MaxTime=INFINITE State=UP"
         );
     }
     text.push_str(&tail(inventory));

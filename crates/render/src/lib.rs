@@ -44,6 +44,8 @@ pub mod drift;
 
 pub mod inventory;
 
+pub mod graph;
+
 pub mod sizes;
 
 pub mod catalog;

@@ -14,7 +14,7 @@ use model::{
 use crate::{style::Ink, words};
 
 /// The resource in a few words, without its name.
-pub(super) fn of(resource: &Resource) -> String {
+pub(crate) fn of(resource: &Resource) -> String {
     match &resource.properties {
         Properties::ResourceGroup(group) => format!("resource group in {}", group.location),
         Properties::VirtualNetwork(network) => {

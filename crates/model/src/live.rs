@@ -218,6 +218,8 @@ pub enum Question {
     BatchSizes(Region),
     /// The quota of an account of Batch.
     BatchQuota(ArmId),
+    /// A subnet that is not the stack's.
+    Subnet(ArmId),
     /// What a capacity reservation group has.
     Reservations(ArmId),
 }
@@ -297,6 +299,8 @@ pub struct Facts {
     pub batch_sizes: BTreeMap<Region, Answer<BTreeSet<SizeName>>>,
     /// Limits of accounts of Batch by the account's id; what they use is not in them.
     pub batch_quota: BTreeMap<ArmId, Answer<Vec<UsageFact>>>,
+    /// Subnets. `Known(None)` means that there is none.
+    pub subnets: BTreeMap<ArmId, Answer<Option<SubnetFact>>>,
 }
 
 impl Facts {
@@ -315,6 +319,7 @@ impl Facts {
             Question::SpotPlacement(asked) => self.placements.contains_key(asked),
             Question::BatchSizes(region) => self.batch_sizes.contains_key(region),
             Question::BatchQuota(account) => self.batch_quota.contains_key(account),
+            Question::Subnet(id) => self.subnets.contains_key(id),
             Question::Reservations(group) => self.reservations.contains_key(group),
         }
     }
@@ -358,6 +363,9 @@ impl Facts {
             }
             Question::BatchQuota(account) => {
                 self.batch_quota.insert(account, Answer::Unknown { reason });
+            }
+            Question::Subnet(id) => {
+                self.subnets.insert(id, Answer::Unknown { reason });
             }
             Question::Reservations(group) => {
                 self.reservations.insert(group, Answer::Unknown { reason });
@@ -449,6 +457,19 @@ pub struct TermsFact {
     pub accepted: bool,
     /// Where they can be read.
     pub link: Option<String>,
+}
+
+/// A subnet that is not the stack's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubnetFact {
+    /// The region of its network.
+    pub location: Region,
+    /// Its blocks in CIDR form.
+    pub prefixes: Vec<String>,
+    /// Addresses of it that are taken, without those that Azure keeps.
+    pub used: u64,
+    /// The service that it is given to, where it is.
+    pub delegated_to: Option<String>,
 }
 
 /// Values of a live resource that a step relies on, and their digest.

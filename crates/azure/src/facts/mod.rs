@@ -10,6 +10,7 @@ mod placement;
 mod policy;
 mod reservation;
 mod sizes;
+mod subnet;
 pub(crate) mod terms;
 mod usages;
 
@@ -60,6 +61,7 @@ enum Told {
         Answer<BTreeSet<model::units::SizeName>>,
     ),
     BatchQuota(ArmId, Answer<Vec<model::live::UsageFact>>),
+    Subnet(ArmId, Answer<Option<model::live::SubnetFact>>),
 }
 
 /// Answers those of the questions that have no answer yet.
@@ -116,6 +118,9 @@ pub async fn answer(
             }
             Told::BatchQuota(account, answer) => {
                 facts.batch_quota.insert(account, answer);
+            }
+            Told::Subnet(id, answer) => {
+                facts.subnets.insert(id, answer);
             }
         }
     }
@@ -174,6 +179,7 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
             let answer = known_or_refused(client, &what, found).await?;
             Ok(Told::BatchQuota(account.clone(), answer))
         }
+        Question::Subnet(id) => of_subnet(client, id).await,
         Question::Reservations(group) => of_reservations(client, group).await,
     }
 }
@@ -200,6 +206,13 @@ async fn of_placement(client: &Client, asked: &PlacementQuestion) -> Result<Told
     let found = placement::read(client, asked).await;
     let answer = known_or_untold(client, "the spot placement score", found).await?;
     Ok(Told::SpotPlacement(asked.clone(), answer))
+}
+
+async fn of_subnet(client: &Client, id: &ArmId) -> Result<Told, ReadError> {
+    let found = subnet::read(client, id).await;
+    let what = format!("the network of the subnet `{}`", id.name());
+    let answer = known_or_refused(client, &what, found).await?;
+    Ok(Told::Subnet(id.clone(), answer))
 }
 
 async fn of_reservations(client: &Client, group: &ArmId) -> Result<Told, ReadError> {

@@ -1,6 +1,10 @@
 //! Instances of scale sets.
 
 use super::{Power, Provisioning, State};
+use crate::{
+    ids::ArmId,
+    resource::{Orchestration, ResourceKind},
+};
 
 /// One instance of a scale set.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +13,8 @@ pub struct Instance {
     pub id: String,
     /// Its name.
     pub name: String,
+    /// What it calls itself, where Azure says.
+    pub host_name: Option<String>,
     /// Its zone, where it has one.
     pub zone: Option<String>,
     /// When it was made, where Azure says.
@@ -20,6 +26,17 @@ pub struct Instance {
 }
 
 impl Instance {
+    /// The id of its machine: below its set, or a VM beside it.
+    pub fn machine(&self, set: &ArmId, orchestration: Orchestration) -> ArmId {
+        let beside = set
+            .group_id()
+            .filter(|_| orchestration == Orchestration::Flexible);
+        match beside {
+            Some(group) => group.in_group(ResourceKind::VirtualMachine.arm_type(), &self.id),
+            None => set.child("virtualMachines", &self.id),
+        }
+    }
+
     /// Whether it failed before it got hardware.
     pub fn never_made(&self) -> bool {
         self.has_failed() && matches!(self.state.power, None | Some(Power::Unknown))

@@ -42,6 +42,8 @@ kinds! {
     PublicIpAddress = "Microsoft.Network/publicIPAddresses", tags: true;
     /// A NAT gateway.
     NatGateway = "Microsoft.Network/natGateways", tags: true;
+    /// A Bastion host.
+    BastionHost = "Microsoft.Network/bastionHosts", tags: true;
     /// A public key.
     SshPublicKey = "Microsoft.Compute/sshPublicKeys", tags: true;
     /// A managed disk of its own.
@@ -54,6 +56,8 @@ kinds! {
     BatchAccount = "Microsoft.Batch/batchAccounts", tags: true;
     /// A pool of Batch, with the nodes that it has.
     BatchPool = "Microsoft.Batch/batchAccounts/pools", tags: true;
+    /// A network interface that its VM left behind; those of VMs go along with them.
+    NetworkInterface = "Microsoft.Network/networkInterfaces", tags: true;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.
     MarketplaceTerms = "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements", tags: false;
 }

@@ -2,6 +2,8 @@
 
 pub mod names;
 
+mod access;
+
 mod network;
 
 mod node;
@@ -160,10 +162,12 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::Subnet
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
-        | ResourceKind::NatGateway => 1,
+        | ResourceKind::NatGateway
+        | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey => 3,
         ResourceKind::BatchAccount => 3,
         ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::BatchPool
         | ResourceKind::VirtualMachineScaleSet => 4,

@@ -225,6 +225,7 @@ fn instance(instance: &Instance) -> Value {
     let Instance {
         id,
         name,
+        host_name,
         zone,
         created,
         latest_model,
@@ -241,6 +242,7 @@ fn instance(instance: &Instance) -> Value {
     json!({
         "id": id,
         "name": name,
+        "host_name": host_name,
         "zone": zone,
         "created": created,
         "latest_model": latest_model,

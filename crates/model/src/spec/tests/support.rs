@@ -9,9 +9,7 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 7] = [
-    "network.subnet_id",
-    "access.ssh_from",
+const LATER: [&str; 5] = [
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
@@ -20,11 +18,7 @@ const LATER: [&str; 7] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 10] = [
-    ("network.outbound", "existing"),
-    ("access.via", "bastion"),
-    ("access.via", "public_ip"),
-    ("access.via", "existing"),
+const LATER_WORDS: [(&str, &str); 6] = [
     ("identity", "system"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),

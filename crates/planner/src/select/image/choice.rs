@@ -437,6 +437,7 @@ impl Choice {
             | Question::SpotPlacement(_)
             | Question::BatchSizes(_)
             | Question::BatchQuota(_)
+            | Question::Subnet(_)
             | Question::Reservations(_) => None,
         }
     }

@@ -213,6 +213,7 @@ pub(super) fn as_set(pool: &BatchPool) -> ScaleSet {
                 model::ids::ArmId::subscription_scope("none")
             }),
             accelerated: pool.network.accelerated,
+            public_address: false,
         },
         security: pool.security.clone(),
     }

@@ -80,7 +80,7 @@ pub(super) fn pool(scope: Scope<'_>, name: &str, pool: &Pool, selection: &Select
         },
     };
     let mut needs = vec![Address::batch_account()];
-    needs.extend(scope.subnet.needs.iter().cloned());
+    needs.push(scope.subnet.needs.clone());
     needs.extend(selection.terms.as_ref().map(Address::terms));
     Desired {
         address: Address::batch_pool(name),

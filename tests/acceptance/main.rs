@@ -50,3 +50,5 @@ mod previews;
 mod catalog;
 
 mod decisions;
+
+mod checks;

@@ -23,6 +23,7 @@ transcripts! {
     catalog_refresh,
     catalogue,
     changed_behind,
+    checks,
     cost,
     credentials,
     doctor,

@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 mod set;
 
+mod acceptance;
+
 use crate::{
     failure,
     line::Line,
@@ -52,6 +54,8 @@ pub struct Status {
     pub hourly: Option<Micros>,
     /// Whether `hourly` has the price of everything; if not, it is "at least".
     pub hourly_complete: bool,
+    /// Checks of its nodes, where they were asked for.
+    pub checks: Option<Checks>,
 }
 
 /// A VM of a stack.
@@ -73,7 +77,7 @@ pub struct NodeRow {
     pub drift: Option<Vec<String>>,
 }
 
-pub use self::set::SetRow;
+pub use self::{acceptance::Checks, set::SetRow};
 
 /// A resource that is only named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +107,7 @@ pub fn text(status: &Status, style: Style) -> String {
         currency,
         hourly: _,
         hourly_complete: _,
+        checks,
     } = status;
     let mut paper = Paper::new(style);
     paper.hanging(&Line::default(), &head(status));
@@ -114,6 +119,9 @@ pub fn text(status: &Status, style: Style) -> String {
         }
     }
     set::show(&mut paper, sets, currency, style);
+    if let Some(checks) = checks {
+        acceptance::show(&mut paper, checks, style);
+    }
     if !missing.is_empty() {
         paper.heading("Missing: in the spec, and not there");
         paper.paragraph(2, Ink::Caution, &words::listed(missing, 20));
@@ -275,6 +283,13 @@ fn sum(status: &Status) -> Line {
     }
 }
 
+/// A VM's power state in a word.
+pub fn power(state: &State) -> &'static str {
+    state
+        .power
+        .map_or(words::UNKNOWN, |power| power_word(power).1)
+}
+
 fn power_line(state: &State) -> Line {
     match state.power {
         Some(power) => {
@@ -342,6 +357,7 @@ pub fn json(status: &Status) -> String {
         currency,
         hourly,
         hourly_complete,
+        checks,
     } = status;
     let all = |rows: &[LooseRow]| rows.iter().map(loose_document).collect::<Vec<_>>();
     failure::document(&json!({
@@ -360,6 +376,7 @@ pub fn json(status: &Status) -> String {
         "currency": currency,
         "hourly_micros": hourly,
         "hourly_complete": hourly_complete,
+        "checks": checks.as_ref().map(acceptance::document),
     }))
 }
 

@@ -175,7 +175,10 @@ impl Operation {
         };
         match meaning(state) {
             Meaning::UnderWay => self.wait(state, reply.retry_after()),
-            Meaning::Succeeded => self.after_success(None),
+            // What an action gives stands in the status.
+            Meaning::Succeeded => {
+                self.after_success(reply.body.pointer("/properties/output").cloned())
+            }
             Meaning::Failed => failure(reply, "OperationFailed", "the operation failed"),
             Meaning::Canceled => failure(reply, "OperationCanceled", "the operation was cancelled"),
         }

@@ -15,6 +15,8 @@ mod lists;
 
 mod load;
 
+mod acceptance;
+
 mod regional;
 
 mod lone;
@@ -39,6 +41,7 @@ mod temporary_disk;
 mod tests;
 
 pub use self::{
+    acceptance::Acceptance,
     cache::{CacheReader, INDEX, index_of},
     changes::{Direction, ItemChange, NOT_LISTED, PriceChange},
     lists::{RegionOffers, VmPrices},

@@ -200,6 +200,12 @@ codes! {
     InstancesGo = "STATE006", Note;
     /// Instances without hardware, which stay as they are.
     InstancesAway = "STATE007", Note;
+    /// Nodes that fail an acceptance check.
+    NodeFailsChecks = "VERIFY001", Error;
+    /// Nodes that were to be checked and did not answer.
+    NodeUnchecked = "VERIFY002", Error;
+    /// Checks that found no node to check.
+    NothingToCheck = "VERIFY003", Warning;
     /// A change that would deallocate or replace a node without permission.
     StopNotAllowed = "CHANGE001", Error;
     /// A change that would lose data or break what depends on it.

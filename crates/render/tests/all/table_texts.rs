@@ -209,6 +209,7 @@ fn live() -> Status {
         unread: vec!["power states: the credential may not read instance views".to_owned()],
         currency: "USD".to_owned(),
         hourly: Some(Micros(295_012_000)),
+        checks: None,
         hourly_complete: false,
     }
 }

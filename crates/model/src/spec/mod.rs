@@ -10,6 +10,8 @@ pub mod types;
 
 pub mod pool;
 
+pub mod storage;
+
 mod yaml;
 
 pub mod spans;
@@ -49,5 +51,6 @@ pub use self::{
     schema::forms::{names::RESERVED_USERS, quantities::parse_count},
     spans::{Position, SpanIndex},
     ssh::{KeyProblem, check_public_key, is_literal_key},
+    storage::*,
     types::*,
 };

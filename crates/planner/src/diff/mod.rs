@@ -12,6 +12,8 @@ mod decide;
 
 mod existing;
 
+mod anew;
+
 mod instances;
 
 mod leftover;

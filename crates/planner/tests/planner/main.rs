@@ -37,6 +37,8 @@ mod resizing;
 
 mod reservations;
 
+mod storage;
+
 mod rights;
 
 mod windows;

@@ -8,7 +8,7 @@ use model::{
         Disk, InstanceOsDisk, OsDisk, Properties, PurchasePlan, Resource, ScaleSet, SecurityRule,
         VirtualMachine, VmPriority,
     },
-    spec::DiskType,
+    spec::{DiskType, EphemeralPlacement},
 };
 
 use crate::{style::Ink, words};
@@ -103,30 +103,38 @@ fn disks(vm: &VirtualMachine) -> String {
         size_gb,
         disk_type,
         delete_with_vm: _,
+        ephemeral,
     } = &vm.os_disk;
-    let os = format!(
-        "OS disk {} GiB {}",
-        words::count(*size_gb),
-        disk_words(*disk_type)
-    );
+    let os = os_disk(*size_gb, *disk_type, *ephemeral);
     match vm.data_disks.len() {
         0 => os,
         data => format!("{os}, {}", words::counted(data, "data disk", "data disks")),
     }
 }
 
+fn os_disk(size_gb: u32, disk_type: DiskType, ephemeral: Option<EphemeralPlacement>) -> String {
+    let size = words::count(size_gb);
+    match ephemeral {
+        None => format!("OS disk {size} GiB {}", disk_words(disk_type)),
+        Some(placement) => format!("OS disk {size} GiB on the {}", placement.words()),
+    }
+}
+
 /// What holds instances together, and what each comes with.
 fn of_instances(set: &ScaleSet) -> String {
-    let InstanceOsDisk { size_gb, disk_type } = &set.os_disk;
+    let InstanceOsDisk {
+        size_gb,
+        disk_type,
+        ephemeral,
+    } = &set.os_disk;
     let together = if set.single_placement_group {
         "one placement group"
     } else {
         set.orchestration.word()
     };
     let os = format!(
-        "{together}; each with OS disk {} GiB {}",
-        words::count(*size_gb),
-        disk_words(*disk_type)
+        "{together}; each with {}",
+        os_disk(*size_gb, *disk_type, *ephemeral)
     );
     let data: Vec<String> = set
         .data_disks

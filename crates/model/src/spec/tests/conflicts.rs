@@ -315,3 +315,27 @@ fn tags_are_set_or_ignored() {
     check(&top("tags: {a: b}\nignore_tags: [ab, \"b*\"]"), &[]);
     check(&top("ignore_tags: [\"*\"]"), &[]);
 }
+
+#[test]
+fn an_os_disk_on_the_node_goes_with_the_hardware() {
+    conflicts(
+        &pool("disks: {os: {ephemeral: auto}}\npriority: {spot: {eviction: deallocate}}"),
+        &[
+            "SPEC009 9:33 `eviction: deallocate` needs an OS disk that stays, and `ephemeral` makes one that goes with the hardware",
+        ],
+    );
+    conflicts(
+        &pool("disks: {os: {ephemeral: cache_disk, size_gb: 2041}}"),
+        &["SPEC009 8:53 an ephemeral OS disk has 2040 GiB at most, found `2041`"],
+    );
+    conflicts(
+        &pool("disks: {os: {ephemeral: nvme_disk, size_gb: 2040}}\npriority: spot"),
+        &[],
+    );
+    conflicts(
+        &pool(
+            "disks: {os: {ephemeral: none, size_gb: 4095}}\npriority: {spot: {eviction: deallocate}}",
+        ),
+        &[],
+    );
+}

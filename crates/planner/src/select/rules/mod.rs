@@ -28,6 +28,8 @@ mod constrained;
 
 mod image_fit;
 
+mod storage;
+
 mod availability;
 
 mod spot;
@@ -85,6 +87,9 @@ pub const ALL: &[Rule] = &[
     memory::RULE,
     deadline::RULE,
     image_fit::RULE,
+    storage::CONTROLLER,
+    storage::EPHEMERAL,
+    storage::ROOM,
     spot::RULE,
     spot::PRICE,
     availability::OFFERED,

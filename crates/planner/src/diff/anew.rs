@@ -4,7 +4,7 @@ use model::{
     catalog::{Size, TemporaryDisk},
     diag::{At, Code, Diagnostic},
     plan::Action,
-    resource::{Properties, Resource},
+    resource::Resource,
 };
 
 use super::{Changes, classify::Class, compare::Difference, existing::Existing};
@@ -28,19 +28,10 @@ impl Existing<'_> {
     /// Whether the OS disk stands on the hardware: it does not outlive a deallocation, and a
     /// resize begins with an empty one.
     pub(super) fn is_ephemeral(&self) -> bool {
-        let properties = self.live.resource.as_ref();
-        properties.is_some_and(|resource| match &resource.properties {
-            Properties::VirtualMachine(vm) => vm.os_disk.ephemeral.is_some(),
-            Properties::VirtualMachineScaleSet(set) => set.os_disk.ephemeral.is_some(),
-            Properties::ResourceGroup(_)
-            | Properties::VirtualNetwork(_)
-            | Properties::Subnet(_)
-            | Properties::NetworkSecurityGroup(_)
-            | Properties::PublicIpAddress(_)
-            | Properties::NatGateway(_)
-            | Properties::SshPublicKey(_)
-            | Properties::Disk(_)
-            | Properties::MarketplaceTerms(_) => false,
+        self.live.resource.as_ref().is_some_and(|live| {
+            let vm = live.virtual_machine().map(|vm| vm.os_disk.ephemeral);
+            let set = live.scale_set().map(|set| set.os_disk.ephemeral);
+            vm.or(set).flatten().is_some()
         })
     }
 

@@ -20,6 +20,8 @@ mod replacing;
 
 mod scale_sets;
 
+mod access;
+
 mod set_limits;
 
 mod targets;

@@ -80,6 +80,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
             name: "demo-train-nic".to_owned(),
             subnet,
             accelerated: true,
+            public_address: false,
         },
         security: Security::TrustedLaunch {
             secure_boot: false,

@@ -12,7 +12,7 @@ use model::{
         BatchAccount, BatchAutoscale, BatchContainers, BatchNetwork, BatchPool, InstanceDataDisk,
         InstanceOsDisk, Security, VmPriority,
     },
-    spec::Eviction,
+    spec::{EphemeralPlacement, Eviction},
 };
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
@@ -100,7 +100,12 @@ fn machine(pool: &BatchPool) -> Result<Value, EncodeError> {
         inter_node: _,
         task_slots: _,
         containers,
-        os_disk: InstanceOsDisk { size_gb, disk_type },
+        os_disk:
+            InstanceOsDisk {
+                size_gb,
+                disk_type,
+                ephemeral,
+            },
         data_disks,
         network: _,
         security,
@@ -116,6 +121,9 @@ fn machine(pool: &BatchPool) -> Result<Value, EncodeError> {
             "managedDisk": { "storageAccountType": disk_type_name(*disk_type) },
         },
     });
+    if let Some(placement) = ephemeral {
+        machine["osDisk"]["ephemeralOSDiskSettings"] = json!({"placement": placement.word()});
+    }
     if !data_disks.is_empty() {
         let disks: Vec<Value> = data_disks.iter().map(encode_disk).collect();
         machine["dataDisks"] = json!(disks);
@@ -320,6 +328,8 @@ fn os_disk(machine: &Value) -> Result<InstanceOsDisk, DecodeError> {
     Ok(InstanceOsDisk {
         size_gb: required_number(machine, "/osDisk/diskSizeGB")?,
         disk_type: disk_type(required(machine, TYPE)?, TYPE)?,
+        ephemeral: text(machine, "/osDisk/ephemeralOSDiskSettings/placement")
+            .and_then(EphemeralPlacement::named),
     })
 }
 

@@ -269,9 +269,14 @@ fn machine_changes(
     let mut disk_attributes = Vec::new();
     for attribute in attributes {
         match attribute.as_str() {
-            "size" => {
-                properties["hardwareProfile"]["vmSize"] =
-                    encoded["properties"]["hardwareProfile"]["vmSize"].clone();
+            "size" => copy(&mut properties, "hardwareProfile", "vmSize", &encoded),
+            "disk_controller" => {
+                copy(
+                    &mut properties,
+                    "storageProfile",
+                    "diskControllerType",
+                    &encoded,
+                );
             }
             "priority.max_price" => {
                 properties["billingProfile"] = encoded["properties"]["billingProfile"].clone();
@@ -283,10 +288,8 @@ fn machine_changes(
             }
             "os_disk.size_gb" | "os_disk.disk_type" => disk_attributes.push(attribute.clone()),
             "os_disk.delete_with_vm" => {
-                let mut disk = live
-                    .pointer("/properties/storageProfile/osDisk")
-                    .cloned()
-                    .unwrap_or_default();
+                let disk = live.pointer("/properties/storageProfile/osDisk");
+                let mut disk = disk.cloned().unwrap_or_default();
                 disk["deleteOption"] =
                     encoded["properties"]["storageProfile"]["osDisk"]["deleteOption"].clone();
                 properties["storageProfile"]["osDisk"] = disk;
@@ -316,13 +319,16 @@ fn machine_changes(
     if !disk_attributes.is_empty() {
         changes.push(os_disk_change(&disk_attributes, &encoded, live)?);
     }
-    if properties
-        .as_object()
-        .is_some_and(|members| !members.is_empty())
-    {
+    let members = properties.as_object();
+    if members.is_some_and(|members| !members.is_empty()) {
         changes.push(Change::Patch(json!({ "properties": properties })));
     }
     Ok(changes)
+}
+
+/// Takes a member of a profile over from the body that would make the machine.
+fn copy(properties: &mut Value, profile: &str, member: &str, encoded: &Value) {
+    properties[profile][member] = encoded["properties"][profile][member].clone();
 }
 
 /// The OS disk is grown and retyped through its own resource; the VM refuses to.

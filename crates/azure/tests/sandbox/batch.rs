@@ -73,6 +73,7 @@ fn pool(nodes: u32) -> Wanted {
         os_disk: InstanceOsDisk {
             size_gb: 128,
             disk_type: DiskType::Premium,
+            ephemeral: None,
         },
         data_disks: BTreeMap::from([(0, disk)]),
         network: BatchNetwork {

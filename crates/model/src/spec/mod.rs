@@ -12,6 +12,8 @@ pub mod pool;
 
 pub mod batch;
 
+pub mod storage;
+
 mod yaml;
 
 pub mod spans;
@@ -51,5 +53,6 @@ pub use self::{
     schema::forms::{names::RESERVED_USERS, quantities::parse_count},
     spans::{Position, SpanIndex},
     ssh::{KeyProblem, check_public_key, is_literal_key},
+    storage::*,
     types::*,
 };

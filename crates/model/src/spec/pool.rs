@@ -3,7 +3,11 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::{batch::Batch, parts::Urn};
+use super::{
+    batch::Batch,
+    parts::Urn,
+    storage::{DiskController, EphemeralOs},
+};
 use crate::{
     ids::ArmId,
     transformer::Transformer,
@@ -57,6 +61,8 @@ pub struct Pool {
     pub checkpoint: Option<Checkpoint>,
     /// Accelerated networking; `None` decides by the size.
     pub accelerated_networking: Option<bool>,
+    /// How nodes reach their disks; `None` decides by size and image.
+    pub disk_controller: Option<DiskController>,
     /// The security type.
     pub security: SecurityChoice,
     /// A capacity reservation group to draw from.
@@ -325,6 +331,8 @@ pub struct Disks {
     pub os_size_gb: Option<u32>,
     /// Its type; `None` is Premium SSD where the size can use it.
     pub os_type: Option<DiskType>,
+    /// Whether it stands on the node itself.
+    pub os_ephemeral: EphemeralOs,
     /// Data disks.
     pub data: Vec<DataDisk>,
     /// Whether local NVMe disks become scratch space.

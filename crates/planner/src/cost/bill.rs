@@ -182,7 +182,9 @@ fn of_machine(
                 ..
             }
         );
-    let disk = (!is_gone).then_some(Thing::Disk {
+    // One on the node is part of the machine.
+    let is_managed = vm.os_disk.ephemeral.is_none();
+    let disk = (!is_gone && is_managed).then_some(Thing::Disk {
         kind: vm.os_disk.disk_type,
         size_gb: vm.os_disk.size_gb,
     });

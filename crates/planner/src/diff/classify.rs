@@ -108,6 +108,8 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("os_disk.size_gb", Class::Refuse),
     ("os_disk.disk_type", Class::Refuse),
     ("os_disk.delete_with_vm", Class::Update),
+    ("os_disk.ephemeral", Class::Replace),
+    ("disk_controller", Class::Stop),
     ("data_disks.*", Class::Update),
     // A VM's answer names only the id of its interface.
     ("network.subnet", Class::Ignore),
@@ -146,7 +148,9 @@ const SCALE_SET: &[Row] = &[
     ("admin_user", Class::Replace),
     // Instances keep the keys of the day they were made.
     ("ssh_keys", Class::Report),
+    ("os_disk.ephemeral", Class::Replace),
     ("os_disk.*", Class::Refuse),
+    ("disk_controller", Class::Replace),
     ("data_disks.*", Class::Refuse),
     ("network.subnet", Class::Refuse),
     ("network.accelerated", Class::Refuse),

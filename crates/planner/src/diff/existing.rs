@@ -1,7 +1,7 @@
 //! From the differences and the state of a live resource to one step.
 
 use model::{
-    catalog::{Catalog, Size, TemporaryDisk},
+    catalog::{Catalog, Size},
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
@@ -47,12 +47,7 @@ impl Existing<'_> {
         };
         let state = self.state();
         self.check_permission(action, &differences, changes);
-        let resizes = differences.iter().any(|(difference, effect)| {
-            difference.class == Class::Resize && *effect == Action::Replace
-        });
-        if resizes {
-            self.say_other_disk(changes);
-        }
+        self.say_anew(&differences, changes);
         let attributes = differences
             .iter()
             .map(|(difference, action)| change(difference, *action))
@@ -134,6 +129,10 @@ impl Existing<'_> {
     fn effect(&self, difference: &Difference) -> Option<Action> {
         match difference.class {
             Class::Update => Some(Action::Update),
+            Class::Resize | Class::Stop if self.is_ephemeral() => Some(Action::Replace),
+            Class::Refuse if self.is_ephemeral() && difference.path.starts_with("os_disk.") => {
+                Some(Action::Replace)
+            }
             Class::Resize => Some(self.resize()),
             Class::Stop => Some(if self.has_hardware() {
                 Action::StopUpdate
@@ -162,37 +161,6 @@ impl Existing<'_> {
         } else {
             Action::StopUpdate
         }
-    }
-
-    fn sizes(&self) -> (Option<&Size>, Option<&Size>) {
-        let size = |resource: &Resource| self.catalog.size(&resource.virtual_machine()?.size);
-        let before = self.live.resource.as_ref().and_then(size);
-        (before, size(&self.desired.resource))
-    }
-
-    /// The temporary disks of the live and the desired size, where Azure does not resize from one
-    /// to the other.
-    fn other_disk(&self) -> Option<(TemporaryDisk, TemporaryDisk)> {
-        let (before, after) = self.sizes();
-        let disks = (before?.temporary_disk()?, after?.temporary_disk()?);
-        (disks.0 != disks.1).then_some(disks)
-    }
-
-    /// Says why a node is made anew for its size.
-    fn say_other_disk(&self, changes: &mut Changes) {
-        let Some((before, after)) = self.other_disk() else {
-            return;
-        };
-        let message = format!(
-            "Azure does not resize from {} to {}: the node is made anew",
-            before.words(),
-            after.words()
-        );
-        let at = At::Resource(self.desired.address.clone());
-        let finding = Diagnostic::new(Code::ResizeReplaces, at, message)
-            .with_help("choose a size with the same kind of temporary disk to keep the node")
-            .with_help("a subscription with the feature `VMTempDiskResizePreview` may resize by itself; the plan does not rely on that");
-        changes.diagnostics.push(finding);
     }
 
     fn has_hardware(&self) -> bool {

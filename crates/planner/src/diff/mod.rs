@@ -14,6 +14,8 @@ mod decide;
 
 mod existing;
 
+mod anew;
+
 mod instances;
 
 mod leftover;

@@ -123,7 +123,9 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
             size_gb: set.os_disk.size_gb,
             disk_type: set.os_disk.disk_type,
             delete_with_vm: true,
+            ephemeral: set.os_disk.ephemeral,
         },
+        disk_controller: set.disk_controller,
         data_disks: std::collections::BTreeMap::new(),
         network: NetworkInterface {
             name: set.network.name.clone(),

@@ -38,6 +38,8 @@ mod security;
 
 pub(crate) mod batch;
 
+mod storage;
+
 mod pool;
 
 mod size;
@@ -47,10 +49,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     catalog::{Catalog, Size},
     diag::Diagnostics,
-    live::{Live, Mode, Question},
+    live::{Live, Mode, Question, SizeFact},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
     resource::{ImageReference, PurchasePlan, Security},
-    spec::{Budget, DiskType, OperatingSystem, Pool, Priority, Spec},
+    spec::{
+        Budget, DiskController, DiskType, EphemeralPlacement, OperatingSystem, Pool, Priority, Spec,
+    },
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
@@ -120,6 +124,10 @@ pub struct NodeChoice {
     pub os_disk_type: DiskType,
     /// Name of the OS disk, where it exists.
     pub os_disk_name: Option<String>,
+    /// Where the OS disk stands on the node, if it is ephemeral.
+    pub ephemeral: Option<EphemeralPlacement>,
+    /// How it reaches its disks; `None` is Azure's choice for the size.
+    pub disk_controller: Option<DiskController>,
     /// The security type.
     pub security: Security,
 }
@@ -190,6 +198,12 @@ impl Context<'_> {
                 OperatingSystem::Windows { .. } => None,
             },
         }
+    }
+
+    /// What Azure says of a size in the region, where it was asked.
+    pub(crate) fn size_fact(&self, size: &Size) -> Option<&SizeFact> {
+        let answer = self.live.facts.sizes.get(self.location)?;
+        answer.known()?.get(&size.name)
     }
 
     /// The most that a spot VM may cost per hour in US dollars, where the spec has a limit.

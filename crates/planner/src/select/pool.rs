@@ -8,7 +8,7 @@ use model::{
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
     resource::{ScaleSet, VirtualMachine},
-    spec::{DiskType, ImageChoice},
+    spec::{DiskType, EphemeralPlacement, ImageChoice},
 };
 
 use super::{
@@ -18,7 +18,7 @@ use super::{
     role::{self, Role},
     security,
     size::{self, Chosen},
-    spot_price, sticky, zones,
+    spot_price, sticky, storage, zones,
 };
 use crate::sizing::estimate::Sizing;
 
@@ -117,6 +117,8 @@ fn new_node(
             .os_type
             .unwrap_or_else(|| os_disk_type(&chosen.size)),
         os_disk_name: None,
+        ephemeral: ephemeral(context, &chosen.size),
+        disk_controller: storage::controller(context, &chosen.size),
         security: security::choose(
             context,
             &chosen.size,
@@ -212,6 +214,13 @@ fn os_disk_type(size: &Size) -> DiskType {
     } else {
         DiskType::StandardSsd
     }
+}
+
+/// Where the OS disk stands on the node; sizes without a place for it were rejected.
+fn ephemeral(context: Context<'_>, size: &Size) -> Option<EphemeralPlacement> {
+    let needed = storage::os_disk_gb(context, size);
+    let placed = storage::placement(context, size, needed);
+    placed.ok().flatten()
 }
 
 fn os_disk_gb(context: Context<'_>, choice: &Choice, findings: &mut Findings) -> u32 {

@@ -66,6 +66,7 @@ pub(super) fn pool(scope: Scope<'_>, name: &str, pool: &Pool, selection: &Select
         os_disk: InstanceOsDisk {
             size_gb: choice.os_disk_gb,
             disk_type: choice.os_disk_type,
+            ephemeral: None,
         },
         data_disks: data_disks(pool),
         network: BatchNetwork {

@@ -65,7 +65,9 @@ pub(super) fn pool(
         os_disk: InstanceOsDisk {
             size_gb: choice.os_disk_gb,
             disk_type: choice.os_disk_type,
+            ephemeral: choice.ephemeral,
         },
+        disk_controller: choice.disk_controller,
         data_disks,
         network: InstanceInterface {
             name: format!("{own_name}-nic"),

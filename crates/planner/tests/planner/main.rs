@@ -41,6 +41,8 @@ mod resizing;
 
 mod reservations;
 
+mod storage;
+
 mod rights;
 
 mod windows;

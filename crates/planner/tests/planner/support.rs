@@ -58,6 +58,7 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         bootstrap: None,
         checkpoint: None,
         accelerated_networking: None,
+        disk_controller: None,
         security: SecurityChoice::Auto,
         capacity_reservation: None,
         allow_stop: false,

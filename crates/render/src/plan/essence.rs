@@ -8,7 +8,7 @@ use model::{
         BatchPool, Disk, InstanceDataDisk, InstanceOsDisk, OsDisk, Properties, PurchasePlan,
         Resource, ScaleSet, SecurityRule, VirtualMachine, VmPriority,
     },
-    spec::DiskType,
+    spec::{DiskType, EphemeralPlacement},
 };
 
 use crate::{style::Ink, words};
@@ -125,18 +125,23 @@ fn disks(vm: &VirtualMachine) -> String {
         size_gb,
         disk_type,
         delete_with_vm: _,
+        ephemeral,
     } = &vm.os_disk;
-    let os = format!(
-        "OS disk {} GiB {}",
-        words::count(*size_gb),
-        disk_words(*disk_type)
-    );
+    let os = os_disk(*size_gb, *disk_type, *ephemeral);
     match vm.data_disks.len() {
         0 => format!("{os}{}", address(vm.network.public_address)),
         data => {
             let data = words::counted(data, "data disk", "data disks");
             format!("{os}, {data}{}", address(vm.network.public_address))
         }
+    }
+}
+
+fn os_disk(size_gb: u32, disk_type: DiskType, ephemeral: Option<EphemeralPlacement>) -> String {
+    let size = words::count(size_gb);
+    match ephemeral {
+        None => format!("OS disk {size} GiB {}", disk_words(disk_type)),
+        Some(placement) => format!("OS disk {size} GiB on the {}", placement.words()),
     }
 }
 
@@ -147,16 +152,19 @@ fn address(has_one: bool) -> &'static str {
 
 /// What holds instances together, and what each comes with.
 fn of_instances(set: &ScaleSet) -> String {
-    let InstanceOsDisk { size_gb, disk_type } = &set.os_disk;
+    let InstanceOsDisk {
+        size_gb,
+        disk_type,
+        ephemeral,
+    } = &set.os_disk;
     let together = if set.single_placement_group {
         "one placement group"
     } else {
         set.orchestration.word()
     };
     let os = format!(
-        "{together}; each with OS disk {} GiB {}",
-        words::count(*size_gb),
-        disk_words(*disk_type)
+        "{together}; each with {}",
+        os_disk(*size_gb, *disk_type, *ephemeral)
     );
     let address = address(set.network.public_address);
     format!("{os}{}{address}", data_disks(set.data_disks.values()))
@@ -183,7 +191,11 @@ fn of_nodes(pool: &BatchPool) -> Vec<String> {
     } else {
         "nodes apart"
     };
-    let InstanceOsDisk { size_gb, disk_type } = &pool.os_disk;
+    let InstanceOsDisk {
+        size_gb,
+        disk_type,
+        ephemeral: _,
+    } = &pool.os_disk;
     let size = words::count(*size_gb);
     let mut lines = vec![format!(
         "{together}, {} at once on each; {}; each with OS disk {size} GiB {}{}",

@@ -148,7 +148,9 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
             size_gb: 256,
             disk_type: DiskType::Premium,
             delete_with_vm: true,
+            ephemeral: None,
         },
+        disk_controller: None,
         data_disks: std::collections::BTreeMap::new(),
         network: NetworkInterface {
             name: format!("{name}-nic"),

@@ -9,6 +9,7 @@ use crate::{
             ContainerRuntime, DataDisk, DiskType, Eviction, Grouping, OnPartial, OperatingSystem,
             Orchestrator, Pool, Priority, Zones,
         },
+        storage::EphemeralOs,
         types::{Identity, Network, Outbound, Spec},
     },
 };
@@ -55,6 +56,8 @@ enum Key {
     Partial,
     Reservation,
     Disks,
+    Ephemeral,
+    Controller,
 }
 
 /// Where such a key stands, and what is said of it.
@@ -124,6 +127,16 @@ impl Key {
                 "data disks of `orchestrator: batch` are Premium SSD, Standard SSD or Standard HDD",
                 "use `type: premium`",
             ),
+            Self::Ephemeral => refused(
+                &["disks", "os", "ephemeral"],
+                "`ephemeral` is not supported yet with `orchestrator: batch`",
+                "remove it: the OS disks of the nodes are managed disks",
+            ),
+            Self::Controller => refused(
+                &["disk_controller"],
+                "`disk_controller` means nothing with `orchestrator: batch`: Batch decides it",
+                "remove it",
+            ),
         }
     }
 }
@@ -160,6 +173,8 @@ impl Scope<'_> {
                 pool.capacity.on_partial == OnPartial::Rollback,
             ),
             (Key::Reservation, pool.capacity_reservation.is_some()),
+            (Key::Ephemeral, pool.disks.os_ephemeral != EphemeralOs::No),
+            (Key::Controller, pool.disk_controller.is_some()),
             (Key::Disks, pool.disks.data.iter().any(is_newer)),
         ] {
             let Refused {

@@ -104,6 +104,9 @@ pub(crate) const POOL: Block = Block {
             "Where checkpoints go; required for training on spot capacity.";
         "accelerated_networking": Kind::boolean().or_words(words::AUTO), default("auto"), NOW, "auto",
             "Accelerated networking; `auto` where the size has it.";
+        "disk_controller": Kind::words(words::DISK_CONTROLLER).not(&[("SCSI", "write `scsi`"), ("NVMe", "write `nvme`")]),
+            default("auto"), NOW, "auto",
+            "How nodes reach their disks; `auto`: the controller that both size and image have, SCSI where both do.";
         "security": Kind::words(words::SECURITY), default("auto"), NOW, "auto",
             "Security type of the VMs.";
         "capacity_reservation": Kind::text(&azure::RESERVATION_ID).or_null(), default("null"), NOW,
@@ -296,6 +299,11 @@ const OS_DISK: Block = Block {
                 ("premium_v2", "Premium SSD v2 is for data disks only"), ("ultra", "Ultra Disk is for data disks only"),
                 ("Premium_LRS", "write `premium`")]),
             OPTIONAL, NOW, "premium", "Kind of disk; Premium SSD where the size can use it.";
+        "ephemeral": Kind::words(words::EPHEMERAL).not(&[
+                ("Local", "write `auto`"), ("CacheDisk", "write `cache_disk`"), ("ResourceDisk", "write `resource_disk`"),
+                ("NvmeDisk", "write `nvme_disk`"), ("true", "write `auto`"), ("false", "write `none`")]),
+            default("none"), NOW, "auto",
+            "Whether the disk stands on the node itself: it costs nothing, is faster, and nothing on it outlives the node; nodes cannot be deallocated then.";
     },
 };
 

@@ -337,6 +337,13 @@ fn pools_of_batch_have_their_own_keys() {
         ],
     );
     conflicts(
+        &batch("disk_controller: nvme\ndisks: {os: {ephemeral: auto}}"),
+        &[
+            "SPEC009 9:22 `disk_controller` means nothing with `orchestrator: batch`: Batch decides it",
+            "SPEC009 10:29 `ephemeral` is not supported yet with `orchestrator: batch`",
+        ],
+    );
+    conflicts(
         &batch("priority: {spot: {max_price: 1}}\nbatch: {inter_node: true, autoscale: {min: 1}}"),
         &[
             "SPEC009 9:34 `max_price` cannot be used with `orchestrator: batch`: Batch has no such setting for spot nodes",
@@ -369,6 +376,30 @@ fn pools_of_batch_have_their_own_keys() {
     );
     conflicts(
         &batch("containers: {runtime: docker, images: [ubuntu]}"),
+        &[],
+    );
+}
+
+#[test]
+fn an_os_disk_on_the_node_goes_with_the_hardware() {
+    conflicts(
+        &pool("disks: {os: {ephemeral: auto}}\npriority: {spot: {eviction: deallocate}}"),
+        &[
+            "SPEC009 9:33 `eviction: deallocate` needs an OS disk that stays, and `ephemeral` makes one that goes with the hardware",
+        ],
+    );
+    conflicts(
+        &pool("disks: {os: {ephemeral: cache_disk, size_gb: 2041}}"),
+        &["SPEC009 8:50 an ephemeral OS disk has 2040 GiB at most, found `2041`"],
+    );
+    conflicts(
+        &pool("disks: {os: {ephemeral: nvme_disk, size_gb: 2040}}\npriority: spot"),
+        &[],
+    );
+    conflicts(
+        &pool(
+            "disks: {os: {ephemeral: none, size_gb: 4095}}\npriority: {spot: {eviction: deallocate}}",
+        ),
         &[],
     );
 }

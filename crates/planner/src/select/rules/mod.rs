@@ -28,6 +28,8 @@ mod constrained;
 
 mod image_fit;
 
+mod storage;
+
 mod availability;
 
 mod batch;
@@ -88,6 +90,9 @@ pub const ALL: &[Rule] = &[
     deadline::RULE,
     image_fit::RULE,
     batch::RULE,
+    storage::CONTROLLER,
+    storage::EPHEMERAL,
+    storage::ROOM,
     spot::RULE,
     spot::PRICE,
     availability::OFFERED,

@@ -369,6 +369,9 @@ pub(crate) struct Planning {
     /// Most requests a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rps: Option<u32>,
+    /// Whether only what no spec wants is deleted.
+    #[arg(skip)]
+    pub(crate) orphans: bool,
     /// Whether money is no matter.
     #[arg(skip)]
     pub(crate) without_budget: bool,
@@ -434,6 +437,9 @@ pub(crate) struct Apply {
 /// Arguments of `destroy`.
 #[derive(Args, Debug)]
 pub(crate) struct Destroy {
+    /// Delete only orphans: what is the stack's and no spec wants
+    #[arg(long)]
+    pub(crate) orphans: bool,
     /// Most requests a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rps: Option<u32>,

@@ -106,6 +106,7 @@ fn options(
         spec: source.reference(),
         ssh_keys: keys::given(app, spec)?,
         destroy,
+        orphans: planning.orphans,
         reselect: planning.reselect,
         renew: planning.renew,
         targets: planning.target.iter().cloned().collect(),

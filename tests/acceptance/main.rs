@@ -35,6 +35,8 @@ mod sweep;
 
 mod leftover;
 
+mod orphans;
+
 mod secrets;
 
 mod signals;

@@ -36,6 +36,8 @@ mod target;
 
 mod alternates;
 
+mod partial;
+
 mod plan;
 
 pub use self::{

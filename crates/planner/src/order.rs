@@ -61,6 +61,7 @@ fn place(step: &Step) -> (bool, i8) {
         ResourceKind::Subnet => 3,
         ResourceKind::BastionHost | ResourceKind::SshPublicKey => 4,
         ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => 5,
     };

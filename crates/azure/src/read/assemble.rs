@@ -10,7 +10,7 @@ use model::{
 };
 use serde_json::Value;
 
-use super::{ReadScope, lists::Lists, strangers};
+use super::{ReadScope, leftover, lists::Lists, strangers};
 use crate::wire::{self, VmDisks, state};
 
 /// Makes live resources of what was listed.
@@ -29,6 +29,12 @@ pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> 
         assembly.add_foreign(item);
     }
     assembly.add_instances();
+    for body in leftover::interfaces(lists) {
+        if assembly.is_ours(&wire::tags_of(body)) {
+            assembly.add(ResourceKind::NetworkInterface, body, None);
+        }
+    }
+    leftover::tell_apart(&mut assembly.found);
     let strangers = strangers::of(lists, &assembly.found);
     let mut resources: Vec<LiveResource> = assembly.found.into_values().collect();
     resources.sort_by(|one, other| one.id.cmp(&other.id));
@@ -165,6 +171,7 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::NatGateway
                 | ResourceKind::BastionHost
                 | ResourceKind::SshPublicKey
+                | ResourceKind::NetworkInterface
                 | ResourceKind::Disk
                 | ResourceKind::MarketplaceTerms
                 | ResourceKind::VirtualMachineScaleSet => {}
@@ -200,7 +207,11 @@ impl<'a> Assembly<'a> {
         if let Some(set) = set {
             return child_of(set);
         }
-        let holder = body.get("managedBy").and_then(Value::as_str);
+        // A disk names its VM, an address its interface.
+        let holder = ["/managedBy", "/properties/ipConfiguration/id"];
+        let holder = holder
+            .iter()
+            .find_map(|place| body.pointer(place)?.as_str());
         let holder: Option<ArmId> = holder.and_then(|holder| holder.parse().ok());
         let held_by_set = holder.as_ref().and_then(ArmId::parent);
         if let Some(set) = held_by_set.filter(|set| self.sets.contains(set)) {
@@ -209,27 +220,21 @@ impl<'a> Assembly<'a> {
         if !self.is_ours(tags) {
             return Owner::Foreign;
         }
-        match address_in(tags) {
-            Some(address) if kind == ResourceKind::Disk && address.leaf() == "vm" => match holder {
-                Some(holder) => child_of(holder),
-                None => Owner::Stack(address.join("os_disk")),
-            },
-            // Its set is gone, or has let it go: a leftover of ours, each with a name of its own.
-            Some(address) if is_copy_of_set(kind, &address) => match holder {
-                Some(holder) => child_of(holder),
-                None => Owner::Stack(address.join("leftover").join(&id.name().replace('.', "_"))),
-            },
-            Some(address) => Owner::Stack(address),
-            None => {
-                self.unread.push(Unread {
-                    what: id.to_string(),
-                    reason: format!(
-                        "it carries the stack's tag, but `{}` is no address",
-                        tags.get(tags::ADDRESS).unwrap_or_default()
-                    ),
-                });
-                Owner::Foreign
-            }
+        let Some(address) = address_in(tags) else {
+            self.unread.push(Unread {
+                what: id.to_string(),
+                reason: format!(
+                    "it carries the stack's tag, but `{}` is no address",
+                    tags.get(tags::ADDRESS).unwrap_or_default()
+                ),
+            });
+            return Owner::Foreign;
+        };
+        match (leftover::address(kind, id, &address), holder) {
+            // What holds a part decides whose it is; a leftover is held by nothing.
+            (Some(_), Some(holder)) => child_of(holder),
+            (Some(leftover), None) => Owner::Stack(leftover),
+            (None, _) => Owner::Stack(address),
         }
     }
 
@@ -356,12 +361,6 @@ fn interfaces_of(body: &Value) -> impl Iterator<Item = ArmId> + use<'_> {
 
 fn id_of(body: &Value) -> Option<ArmId> {
     body.get("id")?.as_str()?.parse().ok()
-}
-
-/// Whether a VM or a disk has the tags of a scale set, which its instances copy.
-fn is_copy_of_set(kind: ResourceKind, address: &Address) -> bool {
-    let copies = [ResourceKind::VirtualMachine, ResourceKind::Disk];
-    copies.contains(&kind) && address.leaf() == "scale_set"
 }
 
 fn address_in(tags: &Tags) -> Option<Address> {

@@ -12,7 +12,7 @@ use model::{
 use serde_json::Value;
 
 use super::{
-    ReadScope, explain, instances,
+    ReadScope, explain, instances, leftover,
     strangers::{self, INTERFACE},
 };
 use crate::{
@@ -85,7 +85,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
-    reader.interfaces(&mut lists).await;
+    reader.interfaces(&tagged, &mut lists).await;
     if scope.whole_group {
         lists.whole_group = reader.whole_group().await?;
     }
@@ -346,9 +346,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Lists interfaces where they may tell whose a user is; without permission nobody knows.
-    async fn interfaces(&self, lists: &mut Lists) {
-        let groups = strangers::groups_to_look_in(lists);
+    /// Lists interfaces where they may tell whose a user is, or are left of a VM; without
+    /// permission nobody knows.
+    async fn interfaces(&self, tagged: &[ArmId], lists: &mut Lists) {
+        let mut groups = strangers::groups_to_look_in(lists);
+        groups.extend(leftover::groups_to_look_in(tagged, lists));
         let found = join_all(groups.into_iter().map(|group| async move {
             let path = format!("{}/providers/{INTERFACE}", self.group_path(&group));
             let query = [("api-version", versions::of_type(INTERFACE))];

@@ -5,6 +5,7 @@
 
 mod assemble;
 pub(crate) mod instances;
+mod leftover;
 mod lists;
 pub(crate) mod one;
 pub(crate) mod strangers;

@@ -11,6 +11,7 @@ mod disk;
 mod group;
 mod marketplace_terms;
 mod nat_gateway;
+mod network_interface;
 mod network_security_group;
 mod public_ip_address;
 mod scale_set;
@@ -25,6 +26,7 @@ pub(crate) mod patch;
 pub(crate) mod state;
 
 use model::{
+    ids::ArmId,
     resource::{Properties, Resource, ResourceKind, Tags, tags::RUN_TAGS},
     units::CaseInsensitive,
 };
@@ -82,6 +84,7 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
+        Properties::NetworkInterface(interface) => network_interface::encode(interface),
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
     if resource.kind().takes_tags() {
@@ -121,6 +124,9 @@ pub(crate) fn decode_with(
         ResourceKind::VirtualMachineScaleSet => {
             Properties::VirtualMachineScaleSet(Box::new(scale_set::decode(body)?))
         }
+        ResourceKind::NetworkInterface => {
+            Properties::NetworkInterface(network_interface::decode(body)?)
+        }
         ResourceKind::MarketplaceTerms => {
             Properties::MarketplaceTerms(marketplace_terms::decode(body)?)
         }
@@ -149,6 +155,13 @@ pub(crate) fn tags_of(body: &Value) -> Tags {
             Some((CaseInsensitive::new(name.as_str()), value))
         })
         .collect()
+}
+
+/// The interfaces of a VM.
+pub(crate) fn interfaces_of(body: &Value) -> impl Iterator<Item = ArmId> + use<'_> {
+    let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
+    let interfaces = interfaces.and_then(Value::as_array).into_iter().flatten();
+    interfaces.filter_map(|interface| interface.get("id")?.as_str()?.parse().ok())
 }
 
 /// Puts tags into a body, beside those that are there.

@@ -46,6 +46,7 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         Properties::VirtualMachineScaleSet(set) => scale_set::over_live(set, live)?,
         Properties::ResourceGroup(_)
         | Properties::SshPublicKey(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => encode(after)?,
     };
@@ -83,6 +84,7 @@ pub(crate) fn changes(
             _ => Err(unchangeable(attributes)),
         },
         ResourceKind::ResourceGroup
+        | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
         | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork

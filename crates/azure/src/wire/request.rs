@@ -35,15 +35,18 @@ fn shape(kind: ResourceKind) -> Shape {
             &["flushConnection", "securityRules"],
         ),
         ResourceKind::PublicIpAddress => (
-            &[
-                "location",
-                "tags",
-                "extendedLocation",
-                "sku",
-                "zones",
-                "properties",
-            ],
             ADDRESS,
+            &[
+                "publicIPAllocationMethod",
+                "publicIPAddressVersion",
+                "dnsSettings",
+                "ddosSettings",
+                "ipTags",
+                "ipAddress",
+                "publicIPPrefix",
+                "idleTimeoutInMinutes",
+                "deleteOption",
+            ],
         ),
         ResourceKind::NatGateway => (
             &["location", "tags", "sku", "zones", "properties"],
@@ -53,10 +56,27 @@ fn shape(kind: ResourceKind) -> Shape {
                 "publicIpPrefixes",
             ],
         ),
-        ResourceKind::BastionHost => (&["location", "tags", "sku", "zones", "properties"], BASTION),
+        ResourceKind::BastionHost => (
+            &["location", "tags", "sku", "zones", "properties"],
+            &[
+                "ipConfigurations",
+                "dnsName",
+                "virtualNetwork",
+                "networkAcls",
+                "scaleUnits",
+                "disableCopyPaste",
+                "enableFileCopy",
+                "enableIpConnect",
+                "enableShareableLink",
+                "enableTunneling",
+                "enableKerberos",
+                "enableSessionRecording",
+            ],
+        ),
         ResourceKind::Subnet
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey
+        | ResourceKind::NetworkInterface
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet
@@ -65,31 +85,13 @@ fn shape(kind: ResourceKind) -> Shape {
     Shape { top, properties }
 }
 
-const BASTION: &[&str] = &[
-    "ipConfigurations",
-    "dnsName",
-    "virtualNetwork",
-    "networkAcls",
-    "scaleUnits",
-    "disableCopyPaste",
-    "enableFileCopy",
-    "enableIpConnect",
-    "enableShareableLink",
-    "enableTunneling",
-    "enableKerberos",
-    "enableSessionRecording",
-];
-
 const ADDRESS: &[&str] = &[
-    "publicIPAllocationMethod",
-    "publicIPAddressVersion",
-    "dnsSettings",
-    "ddosSettings",
-    "ipTags",
-    "ipAddress",
-    "publicIPPrefix",
-    "idleTimeoutInMinutes",
-    "deleteOption",
+    "location",
+    "tags",
+    "extendedLocation",
+    "sku",
+    "zones",
+    "properties",
 ];
 
 const SUBNET: &[&str] = &[

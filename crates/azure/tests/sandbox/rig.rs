@@ -178,6 +178,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         run: Run::default(),
         lifetime: None,
         targets: Vec::new(),
+        orphans: false,
         diagnostics: Vec::new(),
     }
 }

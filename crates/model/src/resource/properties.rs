@@ -59,6 +59,7 @@ properties! {
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
     VirtualMachineScaleSet(Box<ScaleSet>),
+    NetworkInterface(LooseInterface),
     MarketplaceTerms(MarketplaceTerms),
 }
 
@@ -252,6 +253,14 @@ impl System {
 pub struct PasswordSource {
     /// The environment variable that holds it when the plan is applied.
     pub from_env: String,
+}
+
+/// A network interface that belongs to no VM any more: never made, only deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LooseInterface {
+    /// Where it is.
+    pub location: Region,
 }
 
 /// The terms of a purchase plan of the marketplace, which a subscription accepts once for all.

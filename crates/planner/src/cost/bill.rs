@@ -146,6 +146,7 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
         }
         // These cost nothing by themselves.
         Properties::MarketplaceTerms(_)
+        | Properties::NetworkInterface(_)
         | Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
         | Properties::Subnet(_)

@@ -72,6 +72,8 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
         ResourceKind::VirtualMachineScaleSet => SCALE_SET,
+        // Only what a VM left behind: there is no desired one to compare with.
+        ResourceKind::NetworkInterface => &[("location", Class::Refuse)],
         // Terms are accepted or not: there is nothing to change.
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }

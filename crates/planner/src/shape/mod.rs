@@ -154,6 +154,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey => 3,
         ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => 4,
     }

@@ -9,7 +9,7 @@ use model::{
         DataDisk, DiskType, Eviction, Network, Outbound, Pool, Priority, SizeChoice, Spec, Spot,
         Stage, Via, Workload, Zones,
     },
-    units::CaseInsensitive,
+    units::{CaseInsensitive, Region},
 };
 use proptest::prelude::*;
 use tensorform_planner::diff::classify;
@@ -221,7 +221,16 @@ fn every_attribute_has_a_class() {
     let mut kinds = std::collections::BTreeSet::new();
     let steps = plans.iter().flat_map(|plan| &plan.steps);
     let desired = steps.filter_map(|step| step.after.as_ref());
-    for resource in desired.chain([&terms]) {
+    // Interfaces are never desired: they are only left behind.
+    let interface = Resource {
+        tags: model::resource::Tags::default(),
+        properties: model::resource::Properties::NetworkInterface(
+            model::resource::LooseInterface {
+                location: Region::new("eastus"),
+            },
+        ),
+    };
+    for resource in desired.chain([&terms, &interface]) {
         kinds.insert(resource.kind());
         for path in resource.attributes().keys() {
             assert!(

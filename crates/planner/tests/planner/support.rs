@@ -106,6 +106,7 @@ pub(crate) fn options() -> Options {
         },
         ssh_keys: None,
         destroy: false,
+        orphans: false,
         reselect: false,
         renew: false,
         targets: BTreeSet::new(),

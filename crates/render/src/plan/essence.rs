@@ -42,6 +42,7 @@ pub(crate) fn of(resource: &Resource) -> String {
         }
         Properties::BastionHost(host) => format!("Bastion host, {}", host.sku),
         Properties::SshPublicKey(_) => "SSH public key".to_owned(),
+        Properties::NetworkInterface(_) => "network interface".to_owned(),
         Properties::MarketplaceTerms(terms) => {
             let PurchasePlan {
                 publisher,
@@ -94,6 +95,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::NatGateway(_)
         | Properties::BastionHost(_)
         | Properties::SshPublicKey(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
     }
@@ -198,6 +200,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
         | Properties::BastionHost(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::SshPublicKey(_) => &[],
     }

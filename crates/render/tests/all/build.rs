@@ -36,6 +36,7 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         | ResourceKind::NatGateway
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => group.in_group(kind.arm_type(), name),

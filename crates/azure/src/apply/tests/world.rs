@@ -458,6 +458,7 @@ pub(super) fn plan(steps: Vec<Step>) -> Plan {
         run: Run::default(),
         lifetime: None,
         targets: Vec::new(),
+        orphans: false,
         diagnostics: Vec::new(),
     }
 }

@@ -58,6 +58,7 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         checkpoint: None,
         accelerated_networking: None,
         security: SecurityChoice::Auto,
+        rollout: None,
         capacity_reservation: None,
         allow_stop: false,
         protect: false,

@@ -35,18 +35,15 @@ fn shape(kind: ResourceKind) -> Shape {
             &["flushConnection", "securityRules"],
         ),
         ResourceKind::PublicIpAddress => (
-            ADDRESS,
             &[
-                "publicIPAllocationMethod",
-                "publicIPAddressVersion",
-                "dnsSettings",
-                "ddosSettings",
-                "ipTags",
-                "ipAddress",
-                "publicIPPrefix",
-                "idleTimeoutInMinutes",
-                "deleteOption",
+                "location",
+                "tags",
+                "extendedLocation",
+                "sku",
+                "zones",
+                "properties",
             ],
+            ADDRESS,
         ),
         ResourceKind::NatGateway => (
             &["location", "tags", "sku", "zones", "properties"],
@@ -56,23 +53,7 @@ fn shape(kind: ResourceKind) -> Shape {
                 "publicIpPrefixes",
             ],
         ),
-        ResourceKind::BastionHost => (
-            &["location", "tags", "sku", "zones", "properties"],
-            &[
-                "ipConfigurations",
-                "dnsName",
-                "virtualNetwork",
-                "networkAcls",
-                "scaleUnits",
-                "disableCopyPaste",
-                "enableFileCopy",
-                "enableIpConnect",
-                "enableShareableLink",
-                "enableTunneling",
-                "enableKerberos",
-                "enableSessionRecording",
-            ],
-        ),
+        ResourceKind::BastionHost => (&["location", "tags", "sku", "zones", "properties"], BASTION),
         ResourceKind::Subnet
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey
@@ -85,13 +66,31 @@ fn shape(kind: ResourceKind) -> Shape {
     Shape { top, properties }
 }
 
+const BASTION: &[&str] = &[
+    "ipConfigurations",
+    "dnsName",
+    "virtualNetwork",
+    "networkAcls",
+    "scaleUnits",
+    "disableCopyPaste",
+    "enableFileCopy",
+    "enableIpConnect",
+    "enableShareableLink",
+    "enableTunneling",
+    "enableKerberos",
+    "enableSessionRecording",
+];
+
 const ADDRESS: &[&str] = &[
-    "location",
-    "tags",
-    "extendedLocation",
-    "sku",
-    "zones",
-    "properties",
+    "publicIPAllocationMethod",
+    "publicIPAddressVersion",
+    "dnsSettings",
+    "ddosSettings",
+    "ipTags",
+    "ipAddress",
+    "publicIPPrefix",
+    "idleTimeoutInMinutes",
+    "deleteOption",
 ];
 
 const SUBNET: &[&str] = &[

@@ -402,17 +402,15 @@ impl Existing<'_> {
         if is_sound {
             operations.extend(self.merge_tags(differences));
         }
+        let upgrade = self.upgrade(&attributes, &going);
         if !going.is_empty() {
-            operations.push(Operation::DeleteInstances {
-                instances: going.clone(),
-            });
+            operations.push(Operation::DeleteInstances { instances: going });
         }
         if !is_sound {
             // One write of everything covers the differences too.
             operations.push(Operation::Put);
             return operations;
         }
-        let upgrade = self.upgrade(&attributes, &going);
         if !attributes.is_empty() {
             operations.push(Operation::Patch { attributes });
         }

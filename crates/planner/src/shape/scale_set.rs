@@ -31,19 +31,6 @@ pub(super) fn pool(
     let own_name = scope.names.pool(name);
     // What a live set has stands at each of its instances.
     let choice = selection.node(0);
-    let data_disks: BTreeMap<u32, InstanceDataDisk> = pool
-        .disks
-        .data
-        .iter()
-        .map(|disk| {
-            let each = InstanceDataDisk {
-                size_gb: disk.size_gb,
-                disk_type: disk.disk_type,
-                caching: CaseInsensitive::from(caching(*disk)),
-            };
-            (disk.lun, each)
-        })
-        .collect();
     let set = ScaleSet {
         location: scope.context.location.clone(),
         zones: selection.zones.clone(),
@@ -68,7 +55,7 @@ pub(super) fn pool(
             ephemeral: choice.ephemeral,
         },
         disk_controller: choice.disk_controller,
-        data_disks,
+        data_disks: data_disks(pool),
         network: InstanceInterface {
             name: format!("{own_name}-nic"),
             subnet: scope.subnet.id.clone(),
@@ -95,4 +82,17 @@ pub(super) fn pool(
             ..allowed(pool)
         },
     }
+}
+
+/// The data disks of each instance.
+fn data_disks(pool: &Pool) -> BTreeMap<u32, InstanceDataDisk> {
+    let disks = pool.disks.data.iter().map(|disk| {
+        let each = InstanceDataDisk {
+            size_gb: disk.size_gb,
+            disk_type: disk.disk_type,
+            caching: CaseInsensitive::from(caching(*disk)),
+        };
+        (disk.lun, each)
+    });
+    disks.collect()
 }

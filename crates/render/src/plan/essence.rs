@@ -300,13 +300,13 @@ pub(super) fn phrase(step: &Step) -> String {
 
 /// What an update does: a set is written, and its instances are brought up to date.
 fn update(step: &Step) -> String {
-    let rolled = step
-        .operations
-        .iter()
-        .find_map(|operation| match operation {
-            Operation::UpgradeInstances { instances, at_once } => Some((instances.len(), *at_once)),
-            _ => None,
-        });
+    let rolled = step.operations.iter().find_map(|operation| {
+        if let Operation::UpgradeInstances { instances, at_once } = operation {
+            Some((instances.len(), *at_once))
+        } else {
+            None
+        }
+    });
     let Some((count, at_once)) = rolled else {
         return "update in place".to_owned();
     };

@@ -65,12 +65,42 @@ pub struct Pool {
     pub disk_controller: Option<DiskController>,
     /// The security type.
     pub security: SecurityChoice,
+    /// How instances of a scale set are brought up to date; `None` leaves them as they are.
+    pub rollout: Option<Rollout>,
     /// A capacity reservation group to draw from.
     pub capacity_reservation: Option<ArmId>,
     /// Whether a change may deallocate nodes.
     pub allow_stop: bool,
     /// Whether nodes are never deleted or replaced.
     pub protect: bool,
+}
+
+/// How instances of a scale set are brought up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rollout {
+    /// Nodes that are away at once.
+    pub max_unavailable: Share,
+}
+
+/// A number of nodes, or a part of them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// This many.
+    Count(u32),
+    /// This many of a hundred.
+    Percent(u32),
+}
+
+impl Share {
+    /// How many of so many nodes: one at least, and never more than there are.
+    pub fn of(self, nodes: u32) -> u32 {
+        let wanted = match self {
+            Self::Count(count) => u64::from(count),
+            Self::Percent(percent) => u64::from(nodes) * u64::from(percent) / 100,
+        };
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        wanted.min(nodes).max(1)
+    }
 }
 
 /// The AI stage.

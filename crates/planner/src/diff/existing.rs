@@ -40,6 +40,8 @@ impl Existing<'_> {
             .iter()
             .map(|(_, action)| *action)
             .fold(Action::NoOp, stronger);
+        let rolls = action == Action::NoOp && self.upgrade(&[], &[]).is_some();
+        let action = if rolls { Action::Update } else { action };
         let action = if self.is_to_be_replaced() {
             Action::Replace
         } else {
@@ -401,14 +403,20 @@ impl Existing<'_> {
             operations.extend(self.merge_tags(differences));
         }
         if !going.is_empty() {
-            operations.push(Operation::DeleteInstances { instances: going });
+            operations.push(Operation::DeleteInstances {
+                instances: going.clone(),
+            });
         }
         if !is_sound {
             // One write of everything covers the differences too.
             operations.push(Operation::Put);
-        } else if !attributes.is_empty() {
+            return operations;
+        }
+        let upgrade = self.upgrade(&attributes, &going);
+        if !attributes.is_empty() {
             operations.push(Operation::Patch { attributes });
         }
+        operations.extend(upgrade);
         operations
     }
 

@@ -138,6 +138,7 @@ fn actions(step: &Step) -> Vec<String> {
             Operation::Start => "start/action",
             Operation::Reapply => "reapply/action",
             Operation::DeleteInstances { .. } => "delete/action",
+            Operation::UpgradeInstances { .. } => "manualupgrade/action",
             Operation::MergeTags { .. } | Operation::Adopt => {
                 actions.push("Microsoft.Resources/tags/write".to_owned());
                 continue;

@@ -191,6 +191,7 @@ pub(super) fn check(
     if placement == Placement::BatchPool {
         batch::check(context, size, count, findings);
     }
+    check_rollout(context, placement, findings);
     if let Placement::ScaleSet(orchestration) = placement {
         let set = Set {
             context,
@@ -206,6 +207,24 @@ pub(super) fn check(
         }
     }
     findings.diagnostics.iter().count() == before
+}
+
+/// Only instances of Uniform sets are brought up to date where they are.
+fn check_rollout(context: Context<'_>, placement: Placement, findings: &mut Findings) {
+    let is = match placement {
+        Placement::ScaleSet(Orchestration::Uniform) => return,
+        Placement::ScaleSet(Orchestration::Flexible) => "a Flexible scale set",
+        Placement::SingleVms => "single VMs",
+        Placement::BatchPool => "a pool of Batch",
+    };
+    if context.pool.rollout.is_none() {
+        return;
+    }
+    let message = format!("`rollout` is for InfiniBand scale sets, and the pool is {is}");
+    let finding = Diagnostic::new(Code::ScaleSetRefused, at(context, "rollout"), message);
+    findings
+        .diagnostics
+        .push(finding.with_help("remove `rollout`: `--replace` with an address makes a node anew"));
 }
 
 fn check_kept(context: Context<'_>, findings: &mut Findings) {

@@ -54,6 +54,8 @@ pub struct Allowed {
     pub stop: bool,
     /// Neither deletion nor replacement.
     pub protected: bool,
+    /// So many instances of a scale set may be brought up to date at once.
+    pub at_once: Option<u32>,
 }
 
 /// What shaping needs besides the spec.
@@ -178,5 +180,6 @@ fn allowed(pool: &Pool) -> Allowed {
     Allowed {
         stop: pool.allow_stop,
         protected: pool.protect,
+        at_once: None,
     }
 }

@@ -13,7 +13,7 @@ use model::{
 };
 
 use super::{
-    Desired, allowed,
+    Allowed, Desired, allowed,
     node::{Scope, caching, priority},
     tags,
 };
@@ -88,6 +88,11 @@ pub(super) fn pool(
             properties: Properties::VirtualMachineScaleSet(Box::new(set)),
         },
         needs,
-        allowed: allowed(pool),
+        allowed: Allowed {
+            at_once: pool
+                .rollout
+                .map(|rollout| rollout.max_unavailable.of(selection.count)),
+            ..allowed(pool)
+        },
     }
 }

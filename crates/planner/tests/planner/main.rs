@@ -22,6 +22,8 @@ mod scale_sets;
 
 mod access;
 
+mod rolling;
+
 mod set_limits;
 
 mod targets;

@@ -60,6 +60,7 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         accelerated_networking: None,
         disk_controller: None,
         security: SecurityChoice::Auto,
+        rollout: None,
         capacity_reservation: None,
         allow_stop: false,
         protect: false,

@@ -282,7 +282,7 @@ pub(super) fn phrase(step: &Step) -> String {
             format!("create {essence}, once the one being deleted is gone")
         }
         Action::Create => format!("create {essence}"),
-        Action::Update => "update in place".to_owned(),
+        Action::Update => update(step),
         Action::RestartUpdate => "update in place with a restart".to_owned(),
         Action::StopUpdate if does(&Operation::Start) => {
             "deallocate, update, start again".to_owned()
@@ -295,6 +295,27 @@ pub(super) fn phrase(step: &Step) -> String {
         Action::Repair => format!("repair: {}", calls(&step.operations)),
         Action::Start => calls(&step.operations),
         Action::Delete => format!("delete {essence}"),
+    }
+}
+
+/// What an update does: a set is written, and its instances are brought up to date.
+fn update(step: &Step) -> String {
+    let rolled = step
+        .operations
+        .iter()
+        .find_map(|operation| match operation {
+            Operation::UpgradeInstances { instances, at_once } => Some((instances.len(), *at_once)),
+            _ => None,
+        });
+    let Some((count, at_once)) = rolled else {
+        return "update in place".to_owned();
+    };
+    let instances = words::counted(count, "instance", "instances");
+    let rolls = format!("bring {instances} up to date, {at_once} at a time");
+    if step.operations.len() > 1 {
+        format!("update in place, then {rolls}")
+    } else {
+        rolls
     }
 }
 
@@ -323,6 +344,7 @@ fn calls(operations: &[Operation]) -> String {
             Operation::Settle => "wait for the write under way",
             Operation::AwaitGone => "wait until it is gone",
             Operation::DeleteInstances { .. } => "delete instances",
+            Operation::UpgradeInstances { .. } => "bring instances up to date",
             Operation::Deallocate => "deallocate",
             Operation::Start => "start",
             Operation::Reapply => "reapply",

@@ -38,6 +38,7 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     scope.capacity(check);
     scope.size(check);
     scope.deadline(check);
+    scope.rollout(check);
 }
 
 struct Scope<'a> {
@@ -48,6 +49,16 @@ struct Scope<'a> {
 impl Scope<'_> {
     fn path(&self, keys: &[&str]) -> SpecPath {
         SpecPath::pool(self.name, keys)
+    }
+
+    fn rollout(&self, check: &mut Check<'_>) {
+        let (rollout, grouping) = (self.path(&["rollout"]), self.path(&["grouping"]));
+        let is_given = self.pool.rollout.is_some() && check.is_sound(&rollout);
+        if is_given && self.pool.grouping == Grouping::Vms && check.is_sound(&grouping) {
+            let message =
+                "`rollout` is for scale sets, and `grouping: vms` makes single VMs".to_owned();
+            check.conflict(rollout, grouping, message, "remove `rollout`");
+        }
     }
 
     fn stage_is_sound(&self, check: &Check<'_>) -> bool {

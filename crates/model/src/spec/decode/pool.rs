@@ -11,7 +11,7 @@ use crate::{
             Bootstrap, Capacity, Checkpoint, CheckpointTarget, ContainerRuntime, Containers,
             DataDisk, DiskType, Disks, Eviction, Grouping, ImageChoice, Method, Model, Mount,
             MountKind, OnBootstrapChange, OnPartial, OperatingSystem, Orchestrator, Pool,
-            Precision, Priority, SecurityChoice, SizeChoice, SizeConstraints, Spot, Stage,
+            Precision, Priority, Rollout, SecurityChoice, SizeChoice, SizeConstraints, Spot, Stage,
             Workload, Zones,
         },
         schema::{
@@ -66,6 +66,7 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         security: block
             .word("security", words::SECURITIES)
             .unwrap_or(SecurityChoice::Auto),
+        rollout: rollout(block.inner("rollout")),
         capacity_reservation: block
             .scalar("capacity_reservation")
             .and_then(|scalar| scalar.text.parse().ok()),
@@ -125,6 +126,11 @@ fn size(block: Reader<'_>) -> SizeChoice {
         }
         _ => SizeChoice::Auto,
     }
+}
+
+fn rollout(block: Reader<'_>) -> Option<Rollout> {
+    let max_unavailable = block.read("max_unavailable", quantities::share)?;
+    Some(Rollout { max_unavailable })
 }
 
 fn capacity(block: Reader<'_>) -> Capacity {

@@ -109,6 +109,8 @@ pub(crate) const POOL: Block = Block {
             "How nodes reach their disks; `auto`: the controller that both size and image have, SCSI where both do.";
         "security": Kind::words(words::SECURITY), default("auto"), NOW, "auto",
             "Security type of the VMs.";
+        "rollout": Kind::block(&ROLLOUT), OPTIONAL, NOW, "{max_unavailable: 20%}",
+            "How instances of an InfiniBand scale set are brought up to date when its profile changes, such as to a new version of the image. Without it they stay as they are, and new ones are up to date.";
         "capacity_reservation": Kind::text(&azure::RESERVATION_ID).or_null(), default("null"), NOW,
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Compute/capacityReservationGroups/crg",
             "Id of a capacity reservation group to draw from: its nodes need no quota of their family. Not for InfiniBand sizes and spot capacity.";
@@ -210,6 +212,15 @@ const CAPACITY_BLOCK: Block = Block {
             "Number of nodes that is enough to keep them: no other zone, size or price is tried then. All of them unless given.";
         "on_partial": Kind::words(words::ON_PARTIAL), default("keep"), NOW, "keep",
             "What happens in the end when fewer nodes were made.";
+    },
+};
+
+const ROLLOUT: Block = Block {
+    name: "rollout",
+    doc: "How instances of a scale set are brought up to date. Each restarts with a new OS disk.",
+    keys: keys! {
+        "max_unavailable": Kind::text(&quantities::SHARE), Presence::Required, NOW, "20%",
+            "Nodes that are away at once: a number, or a part of all nodes that is rounded down, one at least.";
     },
 };
 

@@ -6,8 +6,8 @@ use crate::{
     spec::{
         batch::Autoscale,
         pool::{
-            ContainerRuntime, DataDisk, DiskType, EphemeralOs, Eviction, Grouping, OnPartial,
-            OperatingSystem, Orchestrator, Pool, Priority, Zones,
+            ContainerRuntime, DataDisk, DiskType, Eviction, Grouping, OnPartial, OperatingSystem,
+            Orchestrator, Pool, Priority, Zones,
         },
         storage::EphemeralOs,
         types::{Identity, Network, Outbound, Spec},

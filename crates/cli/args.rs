@@ -338,7 +338,7 @@ pub(crate) struct Init {
     #[arg(long, value_name = "PARAMETERS")]
     pub(crate) model: Option<String>,
     /// What runs the jobs
-    #[arg(long, value_name = "NAME", value_parser = ["manual", "auto"])]
+    #[arg(long, value_name = "NAME", value_parser = ["manual", "auto", "batch"])]
     pub(crate) orchestrator: Option<String>,
     /// Overwrite an existing file
     #[arg(long)]

@@ -29,6 +29,8 @@ mod capacity;
 
 mod access;
 
+mod rolling;
+
 mod export;
 
 mod sweep;

@@ -49,6 +49,7 @@ transcripts! {
     scale_sets,
     scale_sets_large,
     scale_sets_troubles,
+    batch,
     scarce,
     shrink,
     sized,

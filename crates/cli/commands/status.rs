@@ -100,7 +100,8 @@ fn status(
         missing: steps
             .iter()
             .filter(|(address, (action, ..))| {
-                *action == Action::Create && ["vm", "scale_set"].contains(&address.leaf())
+                *action == Action::Create
+                    && ["vm", "scale_set", "batch_pool"].contains(&address.leaf())
             })
             .map(|(address, _)| address.to_string())
             .collect(),
@@ -217,7 +218,7 @@ fn node(
     }
 }
 
-/// The stack's scale sets with their instances.
+/// The stack's scale sets with their instances, and its pools of Batch.
 fn sets(
     made: &Made,
     steps: &BTreeMap<Address, Intent>,
@@ -229,7 +230,7 @@ fn sets(
         .resources
         .iter()
         .filter_map(|resource| Some((resource, resource.address()?)))
-        .filter(|(_, address)| address.leaf() == "scale_set");
+        .filter(|(_, address)| ["scale_set", "batch_pool"].contains(&address.leaf()));
     let mut sets: Vec<SetRow> = ours
         .map(|(resource, address)| {
             let Seen {
@@ -307,7 +308,7 @@ fn hourly<'a>(
             address,
             resource: resource.resource.as_ref()?,
             has_hardware: resource.state.power != Some(Power::Deallocated),
-            without_hardware: cost::without_hardware(live, &resource.id),
+            without_hardware: cost::without_hardware(live, resource),
         })
     });
     let cost = cost::compare(std::iter::empty(), priced, cost::Prices::list(catalog));

@@ -38,7 +38,7 @@ pub struct Status {
     pub lifetime: Option<Lifetime>,
     /// The stack's VMs.
     pub nodes: Vec<NodeRow>,
-    /// The stack's scale sets.
+    /// The stack's scale sets and pools of Batch.
     pub sets: Vec<SetRow>,
     /// Addresses of VMs that the spec wants and that do not exist.
     pub missing: Vec<String>,
@@ -247,11 +247,15 @@ fn sum(status: &Status) -> Line {
         .filter(|node| node.state.power == Some(Power::Running))
         .count();
     let instances = || status.sets.iter().flat_map(|set| &set.instances);
-    let all = status.nodes.len() + instances().count();
+    let in_pools: u32 = status.sets.iter().filter_map(|set| set.state.nodes).sum();
+    let in_pools = usize::try_from(in_pools).unwrap_or(usize::MAX);
+    let all = (status.nodes.len() + instances().count()).saturating_add(in_pools);
     let running = running
         + instances()
             .filter(|one| one.state.power == Some(Power::Running))
             .count();
+    // Batch takes nodes that do not run for none of the pool's.
+    let running = running.saturating_add(in_pools);
     let mut text = format!(
         "{}, {} running",
         words::counted(all, "node", "nodes"),
@@ -392,6 +396,7 @@ fn node_document(node: &NodeRow) -> Value {
         agent_ready,
         message,
         evicted,
+        nodes: _,
     } = state;
     json!({
         "address": address,

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::{
     call::Reply,
     error::{ArmError, RequestError},
+    wire::batch::{self, Resize},
 };
 
 /// The longest of our own waits, where Azure names none.
@@ -209,6 +210,12 @@ impl Operation {
         self.absences = 0;
         if self.method == Method::Delete {
             return self.after_remnant(reply);
+        }
+        // A pool of Batch is there at once; its nodes are what somebody waits for.
+        match batch::resize(&reply.body) {
+            Some(Resize::Running) => return self.wait("Resizing", reply.retry_after()),
+            Some(Resize::Short { code, message }) => return failure(reply, &code, &message),
+            Some(Resize::Settled) | None => {}
         }
         let state = provisioning_state(&reply.body);
         match state.map_or(Meaning::Succeeded, meaning) {

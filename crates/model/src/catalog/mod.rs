@@ -37,6 +37,8 @@ mod embedded;
 
 mod temporary_disk;
 
+mod local_storage;
+
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +48,7 @@ pub use self::{
     changes::{Direction, ItemChange, NOT_LISTED, PriceChange},
     lists::{RegionOffers, VmPrices},
     load::{Catalog, EVERYWHERE},
+    local_storage::EphemeralRoom,
     parts::CatalogParts,
     retail::{
         CURRENCY, LeftOut, MACHINES, Meter, PRODUCTS, PRODUCTS_EVERYWHERE, PriceColumn,

@@ -118,6 +118,12 @@ codes! {
     DisksDoNotFit = "POOL003", Error;
     /// A live pool that would have to become a scale set, or stop being one.
     GroupingFixed = "POOL004", Error;
+    /// A pool of Azure Batch cannot be as the spec wants it.
+    BatchRefused = "BATCH001", Error;
+    /// Nodes of a pool of Azure Batch did not come.
+    BatchNodesMissing = "BATCH002", Warning;
+    /// Whether Azure Batch takes an image is not confirmed.
+    BatchUnverified = "BATCH003", Warning;
     /// A subnet that the nodes cannot be in.
     SubnetUnusable = "NET001", Error;
     /// A subnet that could not be checked.

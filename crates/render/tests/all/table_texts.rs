@@ -112,6 +112,7 @@ fn state(provisioning: Provisioning, power: Option<Power>, agent_ready: Option<b
         agent_ready,
         message: None,
         evicted: false,
+        nodes: None,
     }
 }
 

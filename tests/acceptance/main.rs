@@ -37,6 +37,12 @@ mod leftover;
 
 mod orphans;
 
+mod plan_format;
+
+mod kept;
+
+mod power;
+
 mod secrets;
 
 mod signals;

@@ -34,6 +34,8 @@ mod inventory;
 
 mod target;
 
+mod power;
+
 mod alternates;
 
 mod partial;
@@ -45,6 +47,7 @@ pub use self::{
     lifetime::outlived,
     memo::memos,
     plan::{Input, Options, Planned, plan},
+    power::Power,
     preflight::{QuotaReport, report as quota},
     staleness::staleness,
     verify::{Unreached, unreached},

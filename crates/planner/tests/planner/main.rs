@@ -57,6 +57,8 @@ mod memos;
 
 mod neighbours;
 
+mod power;
+
 mod properties;
 
 mod oracle;

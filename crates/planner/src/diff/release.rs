@@ -7,7 +7,7 @@ use model::{
     diag::{At, Code, Diagnostic},
     live::LiveResource,
     plan::{Action, Fingerprint, Operation, ReasonCode, Step},
-    resource::{Orchestration, Resource, tags},
+    resource::{Orchestration, Resource, ResourceKind, tags},
 };
 
 use super::{Changes, Index, Permissions, decide::reason};
@@ -53,6 +53,9 @@ fn refusal(address: &Address, live: &LiveResource, desired: &[Desired]) -> Optio
         return Some("is in the spec: take it out first, or it would stand in its own way");
     }
     let resource = live.resource.as_ref()?;
+    if resource.kind() == ResourceKind::BatchPool {
+        return Some("is a pool of Batch, which the tags service does not know");
+    }
     if !resource.kind().takes_tags() {
         return Some("has no tags: it goes with the resource around it");
     }
@@ -81,7 +84,7 @@ fn step(address: &Address, live: &LiveResource) -> Step {
         kind: live
             .resource
             .as_ref()
-            .map_or(model::resource::ResourceKind::ResourceGroup, Resource::kind),
+            .map_or(ResourceKind::ResourceGroup, Resource::kind),
         id: live.id.clone(),
         action: Action::Update,
         operations: vec![Operation::Release],

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use azure::{ApplyInputs, Interrupt, Passwords};
 use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
+    live::Mode,
     plan::{Ending, Operation, Outcome, Plan},
     spec::password::weakness,
 };
@@ -150,6 +151,9 @@ pub(crate) fn run(
     if let Some(parallelism) = applying.parallelism {
         inputs.parallelism = usize::from(parallelism);
     }
+    if plan.scope.mode == Mode::Sandbox && waits_for_capacity(plan) {
+        inputs.pace = world.wait(client.pace());
+    }
     let events = applying.events.as_deref().map(|path| Events {
         path,
         goes_on: earlier.is_some(),
@@ -192,6 +196,12 @@ pub(crate) fn run(
         found,
         exit,
     })
+}
+
+/// Whether a pool is tried again later where there is no capacity.
+fn waits_for_capacity(plan: &Plan) -> bool {
+    let mut scarcities = plan.pools.values().filter_map(|pool| pool.scarcity);
+    scarcities.any(|scarcity| scarcity.wait_seconds > 0)
 }
 
 fn report(app: &App, outcome: &Outcome, facts: RunFacts<'_>, found: &Diagnostics) {

@@ -107,12 +107,14 @@ fn options(
         ssh_keys: keys::given(app, spec)?,
         destroy,
         orphans: planning.orphans,
+        power: planning.power,
         reselect: planning.reselect,
         renew: planning.renew,
         targets: planning.target.iter().cloned().collect(),
         permissions: Permissions {
             allow_stop: planning.allow_stop,
-            replace: addresses(&planning.replace)?,
+            replace: addresses("--replace", &planning.replace)?,
+            release: addresses("--release", &planning.release)?,
             adopt: adopted(&planning.adopt)?,
         },
         limits: limits(&planning.pricing),
@@ -143,10 +145,10 @@ fn price_book(path: &Path, catalog: &Catalog) -> Result<PriceBook, Stop> {
     })
 }
 
-fn addresses(texts: &[String]) -> Result<Vec<Address>, Stop> {
+fn addresses(option: &str, texts: &[String]) -> Result<Vec<Address>, Stop> {
     let read = |text: &String| {
         text.parse().map_err(|problem: String| {
-            Stop::usage(format!("--replace: {problem}"))
+            Stop::usage(format!("{option}: {problem}"))
                 .help("`plan` shows addresses, such as `pool.train[0].vm`")
         })
     };

@@ -134,3 +134,22 @@ fn a_run_that_is_killed_between_two_ways_is_gone_on_with() {
     assert_eq!(sizes.len(), 3);
     assert!(sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
 }
+
+#[test]
+fn waiting_for_capacity_takes_the_time_of_the_sandbox() {
+    let (place, server) = stage("    capacity: {wait: 1h}\n");
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    // Pauses of 30, 60, 120 and 240 seconds by the sandbox's clock, which runs a thousand times
+    // as fast as time.
+    server.set_faults(&no_room("scarce-work-1", 4, &fault));
+    let begun = std::time::Instant::now();
+    let ran = place.sandbox(&["apply", "--yes"]).exits(0, "in the end");
+    assert!(ran.stderr.contains("4m"), "{}", ran.stderr);
+    assert!(
+        begun.elapsed().as_secs() < 200,
+        "450 seconds were not waited"
+    );
+    assert_eq!(server.fired(), 4);
+    server.calm();
+    place.is_as_planned(&server, "in the end");
+}

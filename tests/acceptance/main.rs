@@ -39,6 +39,12 @@ mod leftover;
 
 mod orphans;
 
+mod plan_format;
+
+mod kept;
+
+mod power;
+
 mod secrets;
 
 mod signals;

@@ -36,6 +36,8 @@ mod inventory;
 
 mod target;
 
+mod power;
+
 mod alternates;
 
 mod partial;
@@ -47,6 +49,7 @@ pub use self::{
     lifetime::outlived,
     memo::memos,
     plan::{Input, Options, Planned, plan},
+    power::Power,
     preflight::{QuotaReport, report as quota},
     staleness::staleness,
     verify::{Unreached, unreached},

@@ -1,12 +1,16 @@
 //! Changing a resource that exists.
 
 use azure_core::Method;
-use model::resource::{ResourceKind, Tags, tags};
+use model::{
+    ids::ArmId,
+    resource::{ResourceKind, Tags, tags},
+};
 use serde_json::{Value, json};
 
 use super::{
     create::is_written_once,
     failure::{self, Stopped},
+    holders::parts_of,
     step::{Own, Performer, TRIES},
     write::WriteError,
 };
@@ -118,6 +122,25 @@ impl Performer<'_> {
         self.merge_tags(&self.run_tags(), &[], own).await
     }
 
+    /// Takes the resource out of the stack: the tool's tags go. What a VM brought along has copies
+    /// of them, which go first: a part that still says it is ours would be deleted one day.
+    pub(super) async fn release(&self, own: &mut Own) -> Result<(), Stopped> {
+        let now = self.inspect(own).await?;
+        for part in parts_of(self.step) {
+            let found = self.run.client.get(&part).await;
+            let Some(found) = found.map_err(|error| self.failed(&error))? else {
+                continue;
+            };
+            let tags = wire::tags_of(&found.body);
+            if tags.get(tags::STACK) == Some(self.run.plan.stack.as_str()) {
+                self.write_tags(&part, "Delete", of_the_tool(&tags)).await?;
+            }
+        }
+        own.all();
+        self.write_tags(&self.step.id, "Delete", of_the_tool(now.tags()))
+            .await
+    }
+
     /// Adds, changes and removes tags, and leaves the others alone.
     pub(super) async fn merge_tags(
         &self,
@@ -133,7 +156,8 @@ impl Performer<'_> {
             let tags = set
                 .iter()
                 .map(|(name, value)| (name.as_str().to_owned(), json!(value)));
-            self.write_tags("Merge", tags.collect()).await?;
+            self.write_tags(&self.step.id, "Merge", tags.collect())
+                .await?;
         }
         // The service removes a tag by its name and value.
         let there = remove.iter().filter_map(|name| {
@@ -142,7 +166,7 @@ impl Performer<'_> {
         });
         let there: serde_json::Map<String, Value> = there.collect();
         if !there.is_empty() {
-            self.write_tags("Delete", there).await?;
+            self.write_tags(&self.step.id, "Delete", there).await?;
         }
         let names = set.iter().map(|(name, _)| name.as_str());
         own.add(
@@ -190,13 +214,11 @@ impl Performer<'_> {
 
     async fn write_tags(
         &self,
+        id: &ArmId,
         operation: &str,
         tags: serde_json::Map<String, Value>,
     ) -> Result<(), Stopped> {
-        let path = format!(
-            "{}/providers/Microsoft.Resources/tags/default",
-            self.step.id
-        );
+        let path = format!("{id}/providers/Microsoft.Resources/tags/default");
         let query = [("api-version", versions::RESOURCES)];
         let call = self.run.client.call_at(Method::Patch, &path, &query);
         let call = call.map_err(|error| self.failed(&error))?;
@@ -206,4 +228,13 @@ impl Performer<'_> {
             .map(|_| ())
             .map_err(|error| error.failure(self.is_spot()))
     }
+}
+
+/// The tags that the tool keeps for itself, as the service takes them to remove them.
+fn of_the_tool(all: &Tags) -> serde_json::Map<String, Value> {
+    let ours = all
+        .iter()
+        .filter(|(name, _)| name.key().starts_with(tags::PREFIX));
+    ours.map(|(name, value)| (name.as_str().to_owned(), json!(value)))
+        .collect()
 }

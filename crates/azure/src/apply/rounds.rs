@@ -25,7 +25,7 @@ pub(super) async fn go_on(
     for pool in run.plan.pools.keys() {
         let attempt = attempts.entry(pool.clone()).or_default();
         while !outcome.interrupted && !run.is_broken() {
-            let now = run.client.clock().now();
+            let now = run.client.clock().now().mul_f64(run.inputs.pace);
             let ended = ended(run.plan, pool, outcome);
             let before = attempt.taken;
             let Some((next, because)) = capacity::next(run.plan, pool, &ended, attempt, now) else {
@@ -219,7 +219,7 @@ impl Round<'_> {
             }
         };
         tokio::select! {
-            () = self.run.client.clock().sleep(pause) => true,
+            () = self.run.client.clock().sleep(pause.div_f64(self.run.inputs.pace)) => true,
             () = interrupted => false,
         }
     }

@@ -184,6 +184,8 @@ codes! {
     AdoptRefused = "OWN005", Error;
     /// Resources that stay because something of others uses them.
     UsedByOthers = "OWN006", Warning;
+    /// A resource of `--release` that stays in the stack.
+    ReleaseRefused = "OWN007", Error;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

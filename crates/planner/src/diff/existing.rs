@@ -5,7 +5,7 @@ use model::{
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
-    resource::{Resource, ResourceKind, Tags, tags},
+    resource::{Resource, ResourceKind, Tags},
 };
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::{
     classify::Class,
     compare::{self, Difference},
     decide::{build, is_protected, reason},
-    instances::Members,
+    instances::{Members, is_stopped},
     replace::is_replaceable,
     stronger,
 };
@@ -47,7 +47,10 @@ impl Existing<'_> {
         } else {
             action
         };
-        let state = self.state();
+        let going = self.members().map(Members::going).unwrap_or_default();
+        let starting = self.members().map(|members| members.starting(&going));
+        let starting = starting.unwrap_or_default();
+        let state = self.state(&starting);
         self.check_permission(action, &differences, changes);
         self.say_anew(&differences, changes);
         let attributes = differences
@@ -63,9 +66,13 @@ impl Existing<'_> {
             );
         }
         self.report(state, changes);
-        let going = self.members().map(Members::going).unwrap_or_default();
         self.report_members(&going, changes);
-        let operations = self.operations(state, action, &differences, going);
+        let mut operations = self.operations(state, action, &differences, going);
+        if !starting.is_empty() {
+            operations.push(Operation::StartInstances {
+                instances: starting,
+            });
+        }
         let action = match state {
             State::Fine => action,
             State::FailedWithoutHardware | State::FailedRunning => Action::Repair,
@@ -255,7 +262,7 @@ impl Existing<'_> {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self, starting: &[String]) -> State {
         let state = &self.live.state;
         let failed = matches!(
             state.provisioning,
@@ -264,6 +271,9 @@ impl Existing<'_> {
         if let Some(members) = self.members() {
             return match members.never_made() {
                 0 if failed => State::FailedRunning,
+                0 if !starting.is_empty() => State::Away {
+                    evicted: members.evicted(starting),
+                },
                 0 => State::Fine,
                 _ => State::FailedWithoutHardware,
             };
@@ -278,7 +288,7 @@ impl Existing<'_> {
                 State::Fine
             };
         }
-        let stopped_on_purpose = self.live.tags.get(tags::POWER) == Some("stopped");
+        let stopped_on_purpose = is_stopped(self.live);
         match state.power {
             Some(Power::Deallocated | Power::Deallocating) if stopped_on_purpose => State::Fine,
             Some(Power::Deallocated | Power::Deallocating) => State::Away {

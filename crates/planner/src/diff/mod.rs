@@ -16,9 +16,11 @@ mod existing;
 
 mod anew;
 
-mod instances;
+pub(crate) mod instances;
 
 mod leftover;
+
+mod release;
 
 mod replace;
 
@@ -44,6 +46,8 @@ pub struct Permissions {
     pub allow_stop: bool,
     /// `--replace`: these are replaced in any case.
     pub replace: Vec<Address>,
+    /// `--release`: these, and what they have, stay and are the stack's no more.
+    pub release: Vec<Address>,
     /// `--adopt`: these become the stack's, by the address that each gets.
     pub adopt: BTreeMap<Address, ArmId>,
 }
@@ -68,7 +72,8 @@ pub fn run(
     for resource in desired {
         decide::step(resource, index, permissions, catalog, &mut changes);
     }
-    leftover::steps(desired, index, &mut changes);
+    let released = release::steps(desired, index, permissions, &mut changes);
+    leftover::steps(desired, index, &released, &mut changes);
     replace::check(desired, index, permissions, &mut changes);
     adopt::check(desired, index, permissions, &mut changes);
     changes

@@ -63,6 +63,8 @@ mod memos;
 
 mod neighbours;
 
+mod power;
+
 mod properties;
 
 mod oracle;

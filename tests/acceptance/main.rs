@@ -33,6 +33,8 @@ mod export;
 
 mod sweep;
 
+mod engine;
+
 mod leftover;
 
 mod orphans;

@@ -29,6 +29,8 @@ mod capacity;
 
 mod access;
 
+mod rolling;
+
 mod export;
 
 mod sweep;
@@ -52,3 +54,5 @@ mod previews;
 mod catalog;
 
 mod decisions;
+
+mod checks;

@@ -35,6 +35,8 @@ mod export;
 
 mod sweep;
 
+mod engine;
+
 mod leftover;
 
 mod orphans;

@@ -172,7 +172,8 @@ impl Performer<'_> {
         own.add(
             names
                 .chain(remove.iter().map(String::as_str))
-                .map(|name| format!("tags.{name}")),
+                // Attributes name tags in lower case, whatever the spec writes.
+                .map(|name| format!("tags.{}", name.to_lowercase())),
         );
         Ok(())
     }

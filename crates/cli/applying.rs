@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, time::Duration};
 
 use azure::{ApplyInputs, Interrupt, Passwords};
 use model::{
+    address::Address,
     diag::{At, Code, Diagnostic, Diagnostics},
     live::Mode,
     plan::{Ending, Operation, Outcome, Plan},
@@ -104,6 +105,32 @@ impl Applied {
     /// Writes that had an effect, or may have had one, those of earlier rounds included.
     pub(crate) fn writes(&self) -> u64 {
         self.outcome.writes
+    }
+
+    /// Whether it ended so.
+    pub(crate) fn is(&self, exit: Exit) -> bool {
+        self.exit == exit
+    }
+
+    /// Whether a new stack got not one node, and lacked nothing but capacity.
+    pub(crate) fn found_no_room(&self, plan: &Plan) -> bool {
+        let is_new = plan.steps.iter().all(|step| step.before.is_none());
+        let is_node = |address: &Address| ["vm", "scale_set"].contains(&address.leaf());
+        let is_capacity = |kind: &str| ["capacity", "sku_unavailable"].contains(&kind);
+        let mut has_failed = false;
+        let only = self
+            .outcome
+            .steps
+            .iter()
+            .all(|(address, _, ending)| match ending {
+                Ending::Done => !is_node(address),
+                Ending::Failed(failure) => {
+                    has_failed = true;
+                    is_capacity(&failure.kind)
+                }
+                Ending::Skipped { .. } | Ending::NotStarted => true,
+            });
+        is_new && has_failed && only && !self.outcome.interrupted
     }
 
     /// Ends the command: prints the one JSON document, where that is the format.

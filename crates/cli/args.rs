@@ -384,6 +384,9 @@ pub(crate) struct Planning {
     /// Most requests a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rps: Option<u32>,
+    /// Locations of the spec in which there was no capacity.
+    #[arg(skip)]
+    pub(crate) passed: Vec<model::units::Region>,
     /// Whether only what no spec wants is deleted.
     #[arg(skip)]
     pub(crate) orphans: bool,

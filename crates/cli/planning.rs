@@ -17,7 +17,7 @@ use model::{
     price_book::PriceBook,
     resource::ResourceKind,
     spec::{Orchestrator, Spec, Via},
-    units::Timestamp,
+    units::{Region, Timestamp},
 };
 use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
 
@@ -72,6 +72,7 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     let catalog = app.catalog(planning.offline);
     let spec = Spec {
         budget: spec.budget.clone().filter(|_| !planning.without_budget),
+        locations: left(&spec.locations, &planning.passed),
         ..spec.clone()
     };
     let planned = decide(&world, catalog, &spec, &mut live, &options)?;
@@ -89,6 +90,21 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
         world,
         options,
     })
+}
+
+/// Locations that are still to be tried.
+fn left(locations: &[Region], passed: &[Region]) -> Vec<Region> {
+    let left = locations.iter().filter(|one| !passed.contains(one));
+    left.cloned().collect()
+}
+
+/// Where a stack would be made next that found no room in these locations.
+///
+/// # Errors
+/// The spec is wrong.
+pub(crate) fn next_location(app: &App, passed: &[Region]) -> Result<Option<Region>, Stop> {
+    let spec = app.source()?.spec()?;
+    Ok(left(&spec.locations, passed).into_iter().next())
 }
 
 fn options(

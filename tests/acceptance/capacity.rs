@@ -153,3 +153,71 @@ fn waiting_for_capacity_takes_the_time_of_the_sandbox() {
     server.calm();
     place.is_as_planned(&server, "in the end");
 }
+
+/// The locations in which the stack has something.
+fn locations(server: &Server) -> Vec<String> {
+    let mut found: Vec<String> = server
+        .everything()
+        .iter()
+        .filter(|id| id.contains("/virtualmachines/") || id.contains("/virtualnetworks/"))
+        .filter_map(|id| Some(server.body(id)?["location"].as_str()?.to_owned()))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn without_capacity_in_one_location_the_next_of_the_list_is_planned() {
+    let spec = SPEC.replace("location: eastus", "location: [eastus, westus2]");
+    let place = Place::new(&spec);
+    let server = place.serve(1_000);
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    server.set_faults(&no_room("scarce-work-*", 3, &fault));
+    let ran = place
+        .sandbox(&["apply", "--yes"])
+        .exits(0, "the second location");
+    for word in ["There is no capacity in eastus", "Location        westus2"] {
+        assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+    }
+    assert_eq!(locations(&server), ["westus2"]);
+    let log = server.log();
+    let position = |method: &str, end: bool| {
+        let mut places = log.iter().enumerate().filter(|(_, record)| {
+            record["method"] == method && record["type"] == "Microsoft.Network/virtualNetworks"
+        });
+        let found = if end {
+            places.next_back()
+        } else {
+            places.next()
+        };
+        found.expect("a write").0
+    };
+    assert!(
+        position("DELETE", false) < position("PUT", true),
+        "the first location is left before the second is begun"
+    );
+    server.calm();
+    place.is_as_planned(&server, "the second location");
+}
+
+#[test]
+fn a_saved_plan_stays_in_its_location_and_says_what_to_do() {
+    let spec = SPEC.replace("location: eastus", "location: [eastus, westus2]");
+    let place = Place::new(&spec);
+    let server = place.serve(1_000);
+    place
+        .sandbox(&["plan", "--out", "saved"])
+        .exits(0, "a plan");
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    server.set_faults(&no_room("scarce-work-*", 3, &fault));
+    let ran = place
+        .sandbox(&["apply", "saved", "--yes"])
+        .exits(3, "no capacity");
+    assert!(
+        ran.stderr.contains("A saved plan is for one location"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(locations(&server), ["eastus"]);
+}

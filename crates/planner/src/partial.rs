@@ -112,6 +112,8 @@ pub(crate) fn expire(
     }
     let changes = diff::expire(&desired, index, input.catalog);
     findings.diagnostics.push(lifetime::finding(&term.lifetime));
+    let permissions = &input.options.permissions;
+    diff::refuse_at_the_end(permissions, &mut findings.diagnostics);
     let assembly = Assembly {
         input,
         index,

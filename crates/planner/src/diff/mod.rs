@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use model::{
     address::Address,
     catalog::Catalog,
-    diag::Diagnostics,
+    diag::{At, Code, Diagnostic, Diagnostics, Severity},
     ids::ArmId,
     live::{Live, LiveResource, Provisioning},
     plan::{Action, Step},
@@ -88,6 +88,36 @@ pub(crate) fn expire(desired: &[Desired], index: &Index<'_>, catalog: &Catalog) 
     }
     leftover::expired(desired, index, &mut changes);
     changes
+}
+
+/// Says that a stack whose lifetime is over has nothing replaced, taken over or released.
+pub(crate) fn refuse_at_the_end(permissions: &Permissions, diagnostics: &mut Diagnostics) {
+    let Permissions {
+        allow_stop: _,
+        replace,
+        release,
+        adopt,
+    } = permissions;
+    let options = replace
+        .iter()
+        .map(|address| (Code::ReplaceRefused, "--replace", address))
+        .chain(
+            adopt
+                .keys()
+                .map(|address| (Code::AdoptRefused, "--adopt", address)),
+        )
+        .chain(
+            release
+                .iter()
+                .map(|address| (Code::ReleaseRefused, "--release", address)),
+        );
+    for (code, option, address) in options {
+        let message = format!(
+            "`{option}` names `{address}`, and the stack's lifetime is over: all it does is end"
+        );
+        let finding = Diagnostic::new(code, At::Nowhere, message).with_severity(Severity::Error);
+        diagnostics.push(finding.with_help("`--renew` starts the lifetime over"));
+    }
 }
 
 /// The steps that delete what is ours and not desired, and do nothing else.

@@ -305,7 +305,8 @@ impl Scope<'_> {
         }
         let every = self.path(&["batch", "autoscale", "every"]);
         let seconds = autoscale.every.seconds();
-        let is_odd = !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&seconds) || seconds % 60 > 0;
+        let is_odd = !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&seconds)
+            || !seconds.is_multiple_of(60);
         if is_odd && check.is_sound(&every) {
             check.report(
                 Code::SpecInvalidValue,

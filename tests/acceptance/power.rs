@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Place, SUBSCRIPTION, Server, two_pools};
+use crate::harness::{Place, SUBSCRIPTION, two_pools};
 
 const SET: &str = "version: 1
 name: many

@@ -86,6 +86,7 @@ impl Memo<'_> {
             total: cost.total,
             run: cost.run,
             price: self.price(&cost),
+            choices: self.chosen.choices.clone(),
             quota: self.quota(),
             alternatives,
         }

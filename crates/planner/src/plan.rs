@@ -257,6 +257,7 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         formulas: chosen.formulas.clone(),
         rules: chosen.rules.clone(),
         why: chosen.why.clone(),
+        choices: chosen.choices.clone(),
         candidates: chosen.candidates.clone(),
     }
 }

@@ -25,6 +25,7 @@ pub(super) fn options(destroy: bool) -> planner::Options {
         },
         ssh_keys: None,
         destroy,
+        power: None,
         orphans: false,
         reselect: false,
         renew: false,

@@ -289,6 +289,7 @@ impl Stage {
             resource_group: spec.resource_group.clone(),
             has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
             has_bastion: spec.access.via == Via::Bastion,
+            has_batch: false,
             whole_group: destroy,
             read_at: None,
         };

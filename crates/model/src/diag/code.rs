@@ -140,6 +140,8 @@ codes! {
     ImageNeedsTerms = "IMAGE004", Error;
     /// A release of an image that is known not to work.
     ImageKnownBad = "IMAGE005", Warning;
+    /// New nodes get a newer version of the image than live ones keep.
+    ImageNewer = "IMAGE006", Note;
     /// Quota that does not hold the plan.
     QuotaShort = "QUOTA001", Error;
     /// Quota that could not be checked.

@@ -40,6 +40,8 @@ pub(crate) mod batch;
 
 mod storage;
 
+mod choices;
+
 mod pool;
 
 mod size;
@@ -50,7 +52,7 @@ use model::{
     catalog::{Catalog, Size},
     diag::Diagnostics,
     live::{Live, Mode, Question, SizeFact},
-    plan::{Candidate, Formula, Memory, Parallelism, Throughput},
+    plan::{AutoChoice, Candidate, Formula, Memory, Parallelism, Throughput},
     resource::{ImageReference, PurchasePlan, Security},
     spec::{
         Budget, DiskController, DiskType, EphemeralPlacement, OperatingSystem, Pool, Priority, Spec,
@@ -105,6 +107,8 @@ pub struct Selection {
     pub rules: Vec<String>,
     /// Sentences that explain the choice.
     pub why: Vec<String>,
+    /// What was decided where the spec leaves it open.
+    pub choices: Vec<AutoChoice>,
     /// Every size considered.
     pub candidates: Vec<Candidate>,
 }

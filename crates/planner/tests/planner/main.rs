@@ -45,6 +45,10 @@ mod reservations;
 
 mod storage;
 
+mod auto_choices;
+
+mod hardware;
+
 mod rights;
 
 mod windows;

@@ -56,8 +56,7 @@ impl Drawn {
                 .await;
             self.case.told.killed += usize::from(ended.is_none());
             let how = ended.map_or("killed", |_| "ended before");
-            self.case
-                .tell(&format!("{how} at request {requests}, arrives: {arrives}"));
+            tell(&format!("{how} at request {requests}, arrives: {arrives}"));
         } else {
             let outcome = self.case.stage.apply(&plan, &nonce).await;
             self.case.told.failed += usize::from(outcome.failed() > 0);
@@ -79,9 +78,7 @@ async fn try_case(seed: u64) -> Told {
     let case = Case::on(stage);
     let mut drawn = Drawn { case, random };
     let (first, second) = (first.text(), second.text());
-    drawn
-        .case
-        .tell(&format!("first\n{first}\nsecond\n{second}"));
+    tell(&format!("first\n{first}\nsecond\n{second}"));
     let (first, second) = (spec(&first), spec(&second));
     if !once_in(&mut drawn.random, 3) {
         drawn.disturbed(&first, false).await;

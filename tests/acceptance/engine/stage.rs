@@ -288,6 +288,8 @@ impl Stage {
             stack: spec.name.clone(),
             resource_group: spec.resource_group.clone(),
             has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
+            // No stack here has any.
+            has_batch: false,
             has_bastion: spec.access.via == Via::Bastion,
             has_batch: false,
             whole_group: destroy,

@@ -52,3 +52,5 @@ mod previews;
 mod catalog;
 
 mod decisions;
+
+mod checks;

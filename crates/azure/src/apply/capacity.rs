@@ -155,7 +155,9 @@ fn nodes(plan: &Plan, pool: &str, ended: &[Ended<'_>]) -> usize {
 pub(super) fn is_node(step: &Step) -> bool {
     let is_kind = matches!(
         step.kind,
-        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+        ResourceKind::VirtualMachine
+            | ResourceKind::VirtualMachineScaleSet
+            | ResourceKind::BatchPool
     );
     is_kind && step.action != Action::Delete
 }

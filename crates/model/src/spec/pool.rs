@@ -3,7 +3,11 @@
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::parts::Urn;
+use super::{
+    batch::Batch,
+    parts::Urn,
+    storage::{DiskController, EphemeralOs},
+};
 use crate::{
     ids::ArmId,
     transformer::Transformer,
@@ -41,6 +45,8 @@ pub struct Pool {
     pub zones: Zones,
     /// What runs the jobs.
     pub orchestrator: Orchestrator,
+    /// The settings of Azure Batch.
+    pub batch: Option<Batch>,
     /// The scheduler of CycleCloud.
     pub scheduler: Option<Scheduler>,
     /// Containers on the nodes.
@@ -55,6 +61,8 @@ pub struct Pool {
     pub checkpoint: Option<Checkpoint>,
     /// Accelerated networking; `None` decides by the size.
     pub accelerated_networking: Option<bool>,
+    /// How nodes reach their disks; `None` decides by size and image.
+    pub disk_controller: Option<DiskController>,
     /// The security type.
     pub security: SecurityChoice,
     /// How instances of a scale set are brought up to date; `None` leaves them as they are.
@@ -353,6 +361,8 @@ pub struct Disks {
     pub os_size_gb: Option<u32>,
     /// Its type; `None` is Premium SSD where the size can use it.
     pub os_type: Option<DiskType>,
+    /// Whether it stands on the node itself.
+    pub os_ephemeral: EphemeralOs,
     /// Data disks.
     pub data: Vec<DataDisk>,
     /// Whether local NVMe disks become scratch space.

@@ -52,7 +52,9 @@ pub(super) fn pool(
         os_disk: InstanceOsDisk {
             size_gb: choice.os_disk_gb,
             disk_type: choice.os_disk_type,
+            ephemeral: choice.ephemeral,
         },
+        disk_controller: choice.disk_controller,
         data_disks: data_disks(pool),
         network: InstanceInterface {
             name: format!("{own_name}-nic"),

@@ -35,11 +35,15 @@ mod own_images;
 
 mod adopting;
 
+mod batch;
+
 mod fallbacks;
 
 mod resizing;
 
 mod reservations;
+
+mod storage;
 
 mod rights;
 

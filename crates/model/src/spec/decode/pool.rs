@@ -18,6 +18,7 @@ use crate::{
             forms::quantities::{self, parse_count},
             words,
         },
+        storage::EphemeralOs,
     },
     units::{SizeName, Span},
 };
@@ -51,6 +52,7 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         orchestrator: block
             .word("orchestrator", words::ORCHESTRATORS)
             .unwrap_or(Orchestrator::Manual),
+        batch: super::batch::batch(block.inner("batch")),
         scheduler: block.word("scheduler", words::SCHEDULERS),
         containers: containers(block.inner("containers")),
         disks: disks(block.inner("disks")),
@@ -58,6 +60,9 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         bootstrap: bootstrap(block.inner("bootstrap")),
         checkpoint: checkpoint(block.inner("checkpoint")),
         accelerated_networking: block.boolean("accelerated_networking"),
+        disk_controller: block
+            .word("disk_controller", words::DISK_CONTROLLERS)
+            .flatten(),
         security: block
             .word("security", words::SECURITIES)
             .unwrap_or(SecurityChoice::Auto),
@@ -212,6 +217,9 @@ fn disks(block: Reader<'_>) -> Disks {
     Disks {
         os_size_gb: os.integer("size_gb"),
         os_type: os.word("type", words::OS_DISK_TYPES),
+        os_ephemeral: os
+            .word("ephemeral", words::EPHEMERALS)
+            .unwrap_or(EphemeralOs::No),
         data: data_disks(block),
         scratch_nvme: block.word("scratch", words::SCRATCH_DISKS).unwrap_or(false),
     }

@@ -19,5 +19,9 @@ mod placement;
 pub use self::quota::{QuotaReport, report};
 
 pub(crate) use self::{
-    placement::placement, policy::policies, quota::quota, reservation::reservations, rights::rights,
+    placement::placement,
+    policy::policies,
+    quota::{lacking, quota},
+    reservation::reservations,
+    rights::rights,
 };

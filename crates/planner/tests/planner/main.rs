@@ -45,6 +45,8 @@ mod spot;
 
 mod costs;
 
+mod budgets;
+
 mod previews;
 
 mod states;

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, thread};
 
 use serde_json::Value;
 
-use crate::harness::{Place, Ran, Server, two_pools};
+use crate::harness::{Place, Ran, SUBSCRIPTION, Server, two_pools};
 
 /// A run to its end, with the request ids of its writes.
 fn run(place: &Place, command: &str) -> (Ran, BTreeSet<String>) {
@@ -149,7 +149,9 @@ fn a_strangers_resource_in_our_group_outlives_a_destroy() {
     let id = server.stranger("rg-duo", "theirs");
     let theirs = server.body(&id);
     place.is_as_planned_beside(&server, &[&id], "with a stranger's");
-    let ran = place.sandbox(&["destroy", "--yes"]).exits(0, "destroyed");
+    let ran = place
+        .sandbox(&["destroy", "--yes"])
+        .exits(4, "the group stays");
     assert!(
         ran.stderr.contains("theirs"),
         "what stays is named: {}",
@@ -163,4 +165,90 @@ fn a_strangers_resource_in_our_group_outlives_a_destroy() {
         .exits(0, "again")
         .json();
     assert_eq!(again["has_changes"], false, "{again}");
+}
+
+/// The subnet of the stack `duo`.
+fn subnet() -> String {
+    format!(
+        "/subscriptions/{SUBSCRIPTION}/resourceGroups/rg-duo/providers/Microsoft.Network/virtualNetworks/duo-vnet/subnets/nodes"
+    )
+}
+
+/// What is left once all of the stack went that could go, beside an interface in its subnet.
+fn network_is_left(server: &Server, interface: &str) {
+    let names: BTreeSet<String> = server
+        .everything()
+        .iter()
+        .map(|id| id.rsplit('/').next().unwrap_or_default().to_owned())
+        .collect();
+    let kept = ["rg-duo", "duo-vnet", "duo-nsg", "duo-nat", "duo-nat-ip"];
+    let kept = kept.into_iter().chain([interface]);
+    assert_eq!(names, kept.map(str::to_owned).collect());
+}
+
+#[test]
+fn a_network_that_others_use_outlives_a_destroy_and_goes_when_they_have_gone() {
+    let place = Place::new(&two_pools("duo"));
+    let server = place.serve(1_000);
+    place.sandbox(&["apply", "--yes"]).exits(0, "made");
+    let id = server.strange_interface("rg-duo", "theirs", &subnet());
+    let ran = place
+        .sandbox(&["destroy", "--yes"])
+        .exits(4, "the network stays");
+    for word in ["OWN006", "theirs", "Destroyed in part"] {
+        assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+    }
+    network_is_left(&server, "theirs");
+    server.forget();
+    place
+        .sandbox(&["destroy", "--yes"])
+        .exits(4, "nothing more can go");
+    assert_eq!(server.writes(), Vec::<String>::new());
+    let (status, _) = server.request("DELETE", &format!("{id}?api-version=2024-07-01"), None);
+    assert_eq!(status, 202);
+    while server.body(&id).is_some() {
+        thread::yield_now();
+    }
+    place.vanish(&server, "once they have gone");
+}
+
+#[test]
+fn a_stack_whose_lifetime_is_over_keeps_what_others_use() {
+    let place = Place::new(&format!("{}lifetime: 1s\n", two_pools("duo")));
+    let server = place.serve(1_000);
+    place.sandbox(&["apply", "--yes"]).exits(0, "made");
+    server.strange_interface("rg-duo", "theirs", &subnet());
+    let plan = loop {
+        let plan = place.sandbox(&["plan", "-o", "json"]).exits(0, "planned");
+        let plan = plan.json();
+        if plan["lifetime"]["over"] == true {
+            break plan;
+        }
+    };
+    let findings = plan["diagnostics"].to_string();
+    assert!(findings.contains("OWN006"), "{findings}");
+    place.sandbox(&["apply", "--yes"]).exits(0, "ended");
+    network_is_left(&server, "theirs");
+}
+
+#[test]
+fn what_comes_into_the_network_during_a_destroy_ends_it_at_once() {
+    let place = Place::new(&two_pools("duo"));
+    // Deletions of nodes take almost a second at this speed.
+    let server = place.serve(20);
+    place.sandbox(&["apply", "--yes"]).exits(0, "made");
+    let mut running = place.start(&["--sandbox=world", "destroy"]);
+    running.wait_for("run_started");
+    server.strange_interface("rg-duo", "theirs", &subnet());
+    let (ran, _) = running.end();
+    let ran = ran.exits(3, "the network stays");
+    for word in ["InUseSubnetCannotBeDeleted", "`theirs`", "not the stack's"] {
+        assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+    }
+    let refused = server
+        .log()
+        .iter()
+        .filter(|record| record["method"] == "DELETE" && record["status"] == 400)
+        .count();
+    assert_eq!(refused, 1, "nobody tries again");
 }

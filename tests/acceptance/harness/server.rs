@@ -173,6 +173,19 @@ impl Server {
         id
     }
 
+    /// Makes an interface of nobody's stack in a subnet; answers its id.
+    pub(crate) fn strange_interface(&self, group: &str, name: &str, subnet: &str) -> String {
+        let id = format!(
+            "/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}/providers/Microsoft.Network/networkInterfaces/{name}"
+        );
+        let body = serde_json::json!({"location": "eastus", "properties": {"ipConfigurations": [
+            {"name": "primary", "properties": {"subnet": {"id": subnet}}}]}});
+        let (status, answer) =
+            self.request("PUT", &format!("{id}?api-version=2024-07-01"), Some(&body));
+        assert_eq!(status, 201, "{answer}");
+        id
+    }
+
     /// What is at an id; nothing where it is absent.
     pub(crate) fn body(&self, id: &str) -> Option<Value> {
         let version = if id.contains("/providers/") {

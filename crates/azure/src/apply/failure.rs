@@ -1,10 +1,13 @@
 //! Failures of steps: Azure's and our own.
 
-use model::plan::{Changed, Failure};
+use model::{
+    ids::ArmId,
+    plan::{Changed, Failure},
+};
 use serde_json::Value;
 
 use crate::{
-    error::{RequestError, RequestFault, chain},
+    error::{ArmError, RequestError, RequestFault, chain},
     fault,
     lro::drive::OperationError,
     wire::EncodeError,
@@ -133,6 +136,19 @@ pub(super) fn not_empty(remaining: &[String]) -> Stopped {
         "the group stays: what is in it is not ours, or is still being deleted",
     );
     failure.left_behind = true;
+    failure
+}
+
+/// Something of others uses what is to be deleted: it stays for as long as that is so.
+pub(super) fn used_by(error: &ArmError, stranger: &ArmId, spot: bool) -> Stopped {
+    let mut failure = Box::new(fault::failure(error, spot));
+    let help = format!(
+        "`{}` ({} in `{}`) uses it and is not the stack's: delete or move that, then destroy once more",
+        stranger.name(),
+        stranger.resource_type(),
+        stranger.group().unwrap_or_default()
+    );
+    failure.help = Some(help);
     failure
 }
 

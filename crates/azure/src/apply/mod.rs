@@ -6,6 +6,7 @@ mod capacity;
 mod change;
 mod create;
 mod failure;
+mod holders;
 mod instances;
 mod remove;
 mod rounds;

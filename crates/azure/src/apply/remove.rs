@@ -6,12 +6,13 @@ use azure_core::Method;
 use model::{
     ids::ArmId,
     plan::Action,
-    resource::{Properties, ResourceKind, tags},
+    resource::{ResourceKind, tags},
 };
 use serde_json::Value;
 
 use super::{
     failure::{self, Stopped},
+    holders::parts_of,
     step::{Own, Performer},
 };
 use crate::{call::MachineAction, read::LIST_LAG, versions};
@@ -102,15 +103,7 @@ impl Performer<'_> {
                 continue;
             }
             deleted.insert(step.id.clone());
-            if let (Some(Properties::VirtualMachine(machine)), Some(group)) = (
-                step.before.as_ref().map(|before| &before.properties),
-                step.id.group_id(),
-            ) {
-                let disk = group.in_group("Microsoft.Compute/disks", &machine.os_disk.name);
-                let nic =
-                    group.in_group("Microsoft.Network/networkInterfaces", &machine.network.name);
-                deleted.extend([disk, nic]);
-            }
+            deleted.extend(parts_of(step));
         }
         deleted
     }

@@ -5,6 +5,7 @@ mod world;
 mod capacity;
 mod change;
 mod create;
+mod holders;
 mod run;
 mod terms;
 

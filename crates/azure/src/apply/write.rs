@@ -84,6 +84,12 @@ impl Performer<'_> {
                     return Ok(reply);
                 }
                 Err(error) => {
+                    if let Some(arm) = error.arm()
+                        && let Some(stranger) = self.stranger_in(arm).await
+                    {
+                        let failure = failure::used_by(arm, &stranger, self.is_spot());
+                        return Err(WriteError::Step(failure));
+                    }
                     let now = self.clock().now();
                     let patience = error
                         .arm()

@@ -11,7 +11,10 @@ use model::{
 };
 use serde_json::Value;
 
-use super::{ReadScope, explain, instances};
+use super::{
+    ReadScope, explain, instances, leftover,
+    strangers::{self, INTERFACE},
+};
 use crate::{
     client::Client,
     error::{ReadError, RequestError},
@@ -42,6 +45,9 @@ pub(super) struct Lists {
     pub(super) instances: BTreeMap<ArmId, Vec<Value>>,
     /// Everything in the spec's group, where that was asked for.
     pub(super) whole_group: Vec<Value>,
+    /// Interfaces by the group in lower case: of groups where something listed has users that
+    /// belong to no VM that was listed.
+    pub(super) interfaces: BTreeMap<String, Vec<Value>>,
     /// What could not be read although the run may go on.
     pub(super) unread: Vec<Unread>,
 }
@@ -76,8 +82,10 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
         .by_kind
         .insert(ResourceKind::VirtualMachine, machines.bodies);
     reader.elsewhere(&tagged, &mut lists).await?;
+    reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
+    reader.interfaces(&tagged, &mut lists).await;
     if scope.whole_group {
         lists.whole_group = reader.whole_group().await?;
     }
@@ -278,6 +286,19 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Lists Bastion hosts where there is a reason to: the spec has one, or the stack has one.
+    async fn bastions(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
+        let kind = ResourceKind::BastionHost;
+        let has_one = tagged
+            .iter()
+            .any(|id| ResourceKind::from_arm_type(&id.resource_type()) == Some(kind));
+        if self.scope.has_bastion || has_one {
+            let bodies = self.kind_in(&self.scope.resource_group, kind).await?;
+            lists.by_kind.entry(kind).or_default().extend(bodies);
+        }
+        Ok(())
+    }
+
     /// Lists disks where there is a reason to: the spec has data disks, a disk of ours is no OS
     /// disk of a listed VM, or a VM leaves out what its OS disk knows.
     async fn disks(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
@@ -323,6 +344,21 @@ impl Reader<'_> {
                 .extend(bodies);
         }
         Ok(())
+    }
+
+    /// Lists interfaces where they may tell whose a user is, or are left of a VM; without
+    /// permission nobody knows.
+    async fn interfaces(&self, tagged: &[ArmId], lists: &mut Lists) {
+        let mut groups = strangers::groups_to_look_in(lists);
+        groups.extend(leftover::groups_to_look_in(tagged, lists));
+        let found = join_all(groups.into_iter().map(|group| async move {
+            let path = format!("{}/providers/{INTERFACE}", self.group_path(&group));
+            let query = [("api-version", versions::of_type(INTERFACE))];
+            let items = none_if_absent(self.client.list(&path, &query).await);
+            Some((group, items.ok()?))
+        }))
+        .await;
+        lists.interfaces = found.into_iter().flatten().collect();
     }
 
     async fn whole_group(&self) -> Result<Vec<Value>, ReadError> {

@@ -54,10 +54,12 @@ properties! {
     NetworkSecurityGroup(NetworkSecurityGroup),
     PublicIpAddress(PublicIpAddress),
     NatGateway(NatGateway),
+    BastionHost(BastionHost),
     SshPublicKey(SshPublicKey),
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
     VirtualMachineScaleSet(Box<ScaleSet>),
+    NetworkInterface(LooseInterface),
     MarketplaceTerms(MarketplaceTerms),
 }
 
@@ -143,6 +145,22 @@ pub struct NatGateway {
     pub public_ips: BTreeSet<ArmId>,
     /// Minutes after which an idle flow is dropped, 4 to 120.
     pub idle_timeout_minutes: u32,
+}
+
+/// A Bastion host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BastionHost {
+    /// Where it is.
+    pub location: Region,
+    /// `Basic`, `Standard` or `Premium`.
+    pub sku: CaseInsensitive,
+    /// The subnet, always named `AzureBastionSubnet`.
+    pub subnet: ArmId,
+    /// Its public address.
+    pub public_ip: ArmId,
+    /// Whether clients of one's own get through, such as `ssh`; the Basic SKU cannot.
+    pub tunneling: bool,
 }
 
 /// A public key.
@@ -235,6 +253,14 @@ impl System {
 pub struct PasswordSource {
     /// The environment variable that holds it when the plan is applied.
     pub from_env: String,
+}
+
+/// A network interface that belongs to no VM any more: never made, only deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LooseInterface {
+    /// Where it is.
+    pub location: Region,
 }
 
 /// The terms of a purchase plan of the marketplace, which a subscription accepts once for all.
@@ -380,6 +406,18 @@ pub struct NetworkInterface {
     pub accelerated: Option<bool>,
     /// Whether it goes with the VM.
     pub delete_with_vm: bool,
+    /// Whether it has a public address of its own, which comes and goes with it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub public_address: bool,
+}
+
+/// Whether a flag is off, which documents leave out.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+pub(super) fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// The security type of a VM.

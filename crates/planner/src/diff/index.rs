@@ -1,6 +1,6 @@
 //! Live resources by id and by address, and what each of them cannot be without.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     address::Address,
@@ -18,6 +18,7 @@ pub struct Index<'a> {
     by_address: BTreeMap<&'a Address, &'a LiveResource>,
     shared_by_machines: Vec<&'a ArmId>,
     instances: &'a BTreeMap<ArmId, Vec<Instance>>,
+    strangers: &'a BTreeMap<ArmId, BTreeSet<ArmId>>,
 }
 
 impl<'a> Index<'a> {
@@ -44,12 +45,18 @@ impl<'a> Index<'a> {
             by_address,
             shared_by_machines,
             instances: &live.instances,
+            strangers: &live.strangers,
         }
     }
 
     /// The instances of a scale set, as far as they were read.
     pub(super) fn instances(&self, id: &ArmId) -> &'a [Instance] {
         self.instances.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// What of others uses a resource.
+    pub(super) fn strangers(&self, id: &ArmId) -> impl Iterator<Item = &'a ArmId> + use<'a> {
+        self.strangers.get(id).into_iter().flatten()
     }
 
     /// The live resource with this id.
@@ -102,6 +109,13 @@ impl<'a> Index<'a> {
             Some(Properties::Subnet(subnet)) => {
                 ids.extend(subnet.nat_gateway.clone());
                 ids.extend(subnet.network_security_group.clone());
+            }
+            Some(Properties::BastionHost(host)) => {
+                ids.extend([host.subnet.clone(), host.public_ip.clone()]);
+            }
+            // It may be in any of them, and does not say.
+            Some(Properties::NetworkInterface(_)) => {
+                ids.extend(self.shared_by_machines.iter().copied().cloned());
             }
             Some(Properties::NatGateway(gateway)) => ids.extend(gateway.public_ips.iter().cloned()),
             _ => {}

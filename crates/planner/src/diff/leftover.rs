@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     diag::{At, Code, Diagnostic, Severity},
+    ids::ArmId,
     live::{Live, LiveResource, Owner, Provisioning},
     plan::{Action, Fingerprint, Operation, ReasonCode, Step},
     resource::{ResourceKind, tags},
@@ -23,6 +24,13 @@ use crate::shape::Desired;
 pub(super) fn steps(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
     let leftover = undesired(desired, index);
     let going = without_kept(&leftover, index, Severity::Error, changes);
+    add(&going, index, ReasonCode::NotInSpec, changes);
+}
+
+/// The same where nothing else is planned: what is protected stays, and hinders nobody.
+pub(super) fn orphans(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
+    let leftover = undesired(desired, index);
+    let going = without_kept(&leftover, index, Severity::Warning, changes);
     add(&going, index, ReasonCode::NotInSpec, changes);
 }
 
@@ -54,7 +62,7 @@ pub(super) fn everything(live: &Live, index: &Index<'_>, changes: &mut Changes) 
     add(&going, index, ReasonCode::Destroy, changes);
 }
 
-/// Leaves out what is protected and what that needs, and says so.
+/// Leaves out what is protected, what others use, and what either needs, and says so.
 fn without_kept<'a>(
     going: &BTreeMap<&'a Address, &'a LiveResource>,
     index: &Index<'a>,
@@ -70,6 +78,7 @@ fn without_kept<'a>(
         changes.diagnostics.push(finding.with_severity(severity));
         pending.push(address);
     }
+    pending.extend(used_by_others(going, index, changes));
     while let Some(address) = pending.pop() {
         if kept.insert(address)
             && let Some(resource) = going.get(address)
@@ -83,6 +92,51 @@ fn without_kept<'a>(
         .filter(|(address, _)| !kept.contains(*address))
         .map(|(address, resource)| (*address, *resource))
         .collect()
+}
+
+/// What something of others uses: Azure would refuse to delete it.
+fn used_by_others<'a>(
+    going: &BTreeMap<&'a Address, &'a LiveResource>,
+    index: &Index<'a>,
+    changes: &mut Changes,
+) -> Vec<&'a Address> {
+    let used: Vec<(&'a Address, &LiveResource)> = going
+        .iter()
+        .filter(|(_, resource)| index.strangers(&resource.id).next().is_some())
+        .map(|(address, resource)| (*address, *resource))
+        .collect();
+    let strangers: BTreeSet<&ArmId> = used
+        .iter()
+        .flat_map(|(_, resource)| index.strangers(&resource.id))
+        .collect();
+    if let Some((first, _)) = used.first() {
+        let names: Vec<String> = used
+            .iter()
+            .map(|(_, resource)| format!("`{}`", resource.id.name()))
+            .collect();
+        let users: Vec<String> = strangers.into_iter().map(named).collect();
+        let (stay, them) = match names.len() {
+            1 => ("stays", "it"),
+            _ => ("stay", "them"),
+        };
+        let message = format!(
+            "{} {stay}: what is not ours uses {them}: {}",
+            names.join(", "),
+            users.join(", ")
+        );
+        let finding = Diagnostic::new(Code::UsedByOthers, At::Resource((*first).clone()), message);
+        let finding = finding
+            .with_help("with it stays what it needs, and goes on costing")
+            .with_help("delete or move what is named, and destroy once more");
+        changes.diagnostics.push(finding);
+    }
+    used.into_iter().map(|(address, _)| address).collect()
+}
+
+/// A resource of others, for people: also where it is, for it may be anywhere.
+fn named(id: &ArmId) -> String {
+    let group = id.group().unwrap_or_default();
+    format!("{} ({} in `{group}`)", id.name(), id.resource_type())
 }
 
 /// A group goes only when nothing of anybody else is in it and nothing of ours stays.

@@ -8,7 +8,7 @@ use model::{
         InstanceDataDisk, InstanceInterface, InstanceOsDisk, Orchestration, Properties, Resource,
         ScaleSet, System,
     },
-    spec::Pool,
+    spec::{Pool, Via},
     units::CaseInsensitive,
 };
 
@@ -71,10 +71,11 @@ pub(super) fn pool(
             name: format!("{own_name}-nic"),
             subnet: scope.subnet.id.clone(),
             accelerated: selection.accelerated_networking,
+            public_address: scope.spec.access.via == Via::PublicIp,
         },
         security: choice.security,
     };
-    let mut needs: Vec<Address> = scope.subnet.needs.iter().cloned().collect();
+    let mut needs = vec![scope.subnet.needs.clone()];
     needs.push(Address::ssh_key());
     needs.extend(selection.terms.as_ref().map(Address::terms));
     Desired {

@@ -20,6 +20,8 @@ mod replacing;
 
 mod scale_sets;
 
+mod access;
+
 mod set_limits;
 
 mod targets;
@@ -54,6 +56,8 @@ mod states;
 mod lifetimes;
 
 mod memos;
+
+mod neighbours;
 
 mod properties;
 

@@ -38,6 +38,8 @@ pub struct RunFacts<'a> {
     pub seconds: f64,
     /// Whether it was to delete everything.
     pub destroys: bool,
+    /// Whether it was to delete what no spec wants, and nothing else.
+    pub orphans: bool,
     /// Whether the result was read and is as planned.
     pub as_planned: bool,
     /// What of the stack was not to be deleted.
@@ -52,20 +54,23 @@ pub enum Left {
     Nothing,
     /// The resource group, because others have something in it.
     Group,
-    /// What is protected, and what that needs.
-    Protected,
+    /// What others use, and what that needs.
+    Used,
+    /// What is protected, and what that needs; how many are protected.
+    Protected(usize),
 }
 
 impl Left {
     /// What the findings of a plan say.
     pub fn of(codes: impl Iterator<Item = String>) -> Self {
         codes.fold(Self::Nothing, |left, code| {
-            if code == Code::Protected.as_str() {
-                Self::Protected
-            } else if code == Code::GroupKept.as_str() && left == Self::Nothing {
-                Self::Group
-            } else {
-                left
+            let is = |known: Code| code == known.as_str();
+            match left {
+                Self::Protected(count) if is(Code::Protected) => Self::Protected(count + 1),
+                _ if is(Code::Protected) => Self::Protected(1),
+                Self::Nothing | Self::Group if is(Code::UsedByOthers) => Self::Used,
+                Self::Nothing if is(Code::GroupKept) => Self::Group,
+                Self::Nothing | Self::Group | Self::Used | Self::Protected(_) => left,
             }
         })
     }
@@ -327,16 +332,30 @@ fn verdict(outcome: &Outcome, run: RunFacts<'_>) -> (Ink, String) {
             );
             return (Ink::Bad, sentence);
         }
+        if run.orphans {
+            let sentence = match run.left {
+                Left::Protected(_) | Left::Used => {
+                    "only orphans that are protected or used by others are left"
+                }
+                Left::Nothing | Left::Group => "no orphan is left",
+            };
+            let sentence = format!("Deleted: {sentence} of {stack}{place}; {changes} in {time}.");
+            return (Ink::Good, sentence);
+        }
         let sentence = match (outcome.steps.len(), run.destroys, run.left) {
             (0, _, _) => format!("Nothing to do: {stack} is as planned{place}."),
             (_, true, Left::Nothing) => {
                 format!("Destroyed: nothing of {stack} is left{place}; {changes} in {time}.")
             }
             (_, true, Left::Group) => format!(
-                "Destroyed: only the resource group of {stack} is left{place}; {changes} in {time}."
+                "Destroyed: only the resource group of {stack} is left{place}; {changes} in {time} (exit code 4)."
             ),
-            (_, true, Left::Protected) => format!(
-                "Destroyed in part: only what is protected, and what that needs, is left of {stack}{place}; {changes} in {time}."
+            (_, true, Left::Used) => format!(
+                "Destroyed in part: what others use, and what that needs, is left of {stack}{place}; {changes} in {time} (exit code 4)."
+            ),
+            (_, true, Left::Protected(count)) => format!(
+                "Destroyed in part, kept {}: only what is protected, and what that needs, is left of {stack}{place}; {changes} in {time} (exit code 4).",
+                words::count(count)
             ),
             (_, false, _) => {
                 format!("Applied: {stack} is as planned{place}; {changes} in {time}.")

@@ -11,6 +11,8 @@ pub(super) fn sentence(plan: &Plan) -> String {
     if !plan.has_changes {
         return if plan.destroys() {
             nothing_to_destroy(plan)
+        } else if plan.orphans {
+            format!("No changes. {} has no orphans that can go.", plan.stack)
         } else {
             no_changes(unchanged, plan.complete)
         };
@@ -56,7 +58,12 @@ fn nothing_to_destroy(plan: &Plan) -> String {
     match Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())) {
         Left::Nothing => format!("No changes. Nothing of {stack} exists."),
         Left::Group => format!("No changes. Only the resource group of {stack} is left."),
-        Left::Protected => {
+        Left::Used => {
+            format!(
+                "No changes. All that is left of {stack} is used by others, or needed by what is."
+            )
+        }
+        Left::Protected(_) => {
             format!("No changes. All that is left of {stack} is protected, or needed by what is.")
         }
     }

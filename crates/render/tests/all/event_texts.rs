@@ -256,6 +256,7 @@ fn summary(outcome: &Outcome, mode: Mode, style: Style) -> String {
         mode,
         seconds: 192.3,
         destroys: false,
+        orphans: false,
         as_planned: true,
         left: Left::Nothing,
     };
@@ -275,7 +276,8 @@ fn what_was_destroyed_and_what_was_kept_is_said() {
     let cases = [
         ("destroyed", Left::Nothing),
         ("destroyed_group", Left::Group),
-        ("destroyed_kept", Left::Protected),
+        ("destroyed_used", Left::Used),
+        ("destroyed_kept", Left::Protected(2)),
     ];
     for (name, left) in cases {
         let run = RunFacts {
@@ -283,6 +285,7 @@ fn what_was_destroyed_and_what_was_kept_is_said() {
             mode,
             seconds: 192.3,
             destroys: true,
+            orphans: false,
             as_planned: true,
             left,
         };
@@ -301,6 +304,7 @@ fn a_result_that_is_not_as_planned_is_not_called_so() {
         mode,
         seconds: 192.3,
         destroys: false,
+        orphans: false,
         as_planned: false,
         left: Left::Nothing,
     };

@@ -343,6 +343,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
             subnet: Some(network.child("subnets", "demo-subnet")),
             accelerated: Some(true),
             delete_with_vm: true,
+            public_address: false,
         },
         security: Security::Standard,
     }
@@ -457,6 +458,7 @@ pub(super) fn plan(steps: Vec<Step>) -> Plan {
         run: Run::default(),
         lifetime: None,
         targets: Vec::new(),
+        orphans: false,
         diagnostics: Vec::new(),
     }
 }

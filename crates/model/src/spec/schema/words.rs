@@ -6,7 +6,7 @@ use crate::spec::{
         ContainerRuntime, DiskType, Eviction, Grouping, Method, MountKind, OnBootstrapChange,
         OnPartial, Orchestrator, Precision, Scheduler, SecurityChoice, Stage, Workload,
     },
-    types::{OnExceed, Outbound, Via},
+    types::{BastionSku, OnExceed, Outbound, Via},
 };
 
 /// Makes the table of words of a key and, beside it, the value of each word.
@@ -59,18 +59,6 @@ const AKS: Later = Later {
 const CYCLE_CLOUD: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "use `orchestrator: manual`",
-};
-const BASTION: Later = Later {
-    lacks: "makes no Bastion host",
-    instead: "use `via: none`, and reach the nodes through a machine in the same network",
-};
-const PUBLIC_IP: Later = Later {
-    lacks: "gives nodes no public addresses",
-    instead: "use `via: none`, and reach the nodes through a machine in the same network",
-};
-const EXISTING_NETWORK: Later = Later {
-    lacks: "makes nodes only in a network of their own",
-    instead: "remove the key; the stack gets a network of its own",
 };
 const IDENTITY: Later = Later {
     lacks: "gives nodes no identity",
@@ -183,13 +171,17 @@ words! {
     OUTBOUND, OUTBOUNDS: Outbound {
         "nat" = Outbound::Nat, NOW, "a NAT gateway with a public address";
         "none" = Outbound::None, NOW, "no way out";
-        "existing" = Outbound::Existing, not_yet(&EXISTING_NETWORK), "what the given subnet has";
+        "existing" = Outbound::Existing, NOW, "what the given subnet has";
     }
     VIA, VIAS: Via {
         "none" = Via::None, NOW, "no way in is made";
-        "bastion" = Via::Bastion, not_yet(&BASTION), "Azure Bastion";
-        "public_ip" = Via::PublicIp, not_yet(&PUBLIC_IP), "a public address on each node";
-        "existing" = Via::Existing, not_yet(&EXISTING_NETWORK), "what the given subnet has";
+        "bastion" = Via::Bastion, NOW, "an Azure Bastion host in the stack's network";
+        "public_ip" = Via::PublicIp, NOW, "a public address on each node, open for `ssh_from` alone";
+        "existing" = Via::Existing, NOW, "what the given subnet has";
+    }
+    BASTION_SKU, BASTION_SKUS: BastionSku {
+        "standard" = BastionSku::Standard, NOW, "`ssh` and other clients of one's own get through";
+        "basic" = BastionSku::Basic, NOW, "in the browser only";
     }
     ON_EXCEED, ON_EXCEEDS: OnExceed {
         "error" = OnExceed::Error, NOW, "the plan is refused";

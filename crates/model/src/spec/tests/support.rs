@@ -9,9 +9,7 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 8] = [
-    "network.subnet_id",
-    "access.ssh_from",
+const LATER: [&str; 6] = [
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
@@ -21,11 +19,7 @@ const LATER: [&str; 8] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 12] = [
-    ("network.outbound", "existing"),
-    ("access.via", "bastion"),
-    ("access.via", "public_ip"),
-    ("access.via", "existing"),
+const LATER_WORDS: [(&str, &str); 8] = [
     ("identity", "system"),
     ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),

@@ -146,6 +146,8 @@ pub struct State {
     pub message: Option<String>,
     /// Whether a VM is a spot VM that Azure took back.
     pub evicted: bool,
+    /// Nodes that a pool of Batch has.
+    pub nodes: Option<u32>,
 }
 
 /// What Azure says of the last write to a resource.
@@ -212,6 +214,10 @@ pub enum Question {
     Policy(PolicyQuestion),
     /// How likely spot capacity is to be had.
     SpotPlacement(PlacementQuestion),
+    /// Which sizes pools of Batch can have in a region.
+    BatchSizes(Region),
+    /// The quota of an account of Batch.
+    BatchQuota(ArmId),
     /// A subnet that is not the stack's.
     Subnet(ArmId),
     /// What a capacity reservation group has.
@@ -289,6 +295,10 @@ pub struct Facts {
     pub reservations: BTreeMap<ArmId, Answer<Option<ReservationGroupFact>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
+    /// Sizes that pools of Batch can have, by region.
+    pub batch_sizes: BTreeMap<Region, Answer<BTreeSet<SizeName>>>,
+    /// Limits of accounts of Batch by the account's id; what they use is not in them.
+    pub batch_quota: BTreeMap<ArmId, Answer<Vec<UsageFact>>>,
     /// Subnets. `Known(None)` means that there is none.
     pub subnets: BTreeMap<ArmId, Answer<Option<SubnetFact>>>,
 }
@@ -307,6 +317,8 @@ impl Facts {
             Question::Permissions(scope) => self.permissions.contains_key(scope),
             Question::Policy(node) => self.policies.contains_key(node),
             Question::SpotPlacement(asked) => self.placements.contains_key(asked),
+            Question::BatchSizes(region) => self.batch_sizes.contains_key(region),
+            Question::BatchQuota(account) => self.batch_quota.contains_key(account),
             Question::Subnet(id) => self.subnets.contains_key(id),
             Question::Reservations(group) => self.reservations.contains_key(group),
         }
@@ -345,6 +357,12 @@ impl Facts {
             }
             Question::SpotPlacement(asked) => {
                 self.placements.insert(asked, Answer::Unknown { reason });
+            }
+            Question::BatchSizes(region) => {
+                self.batch_sizes.insert(region, Answer::Unknown { reason });
+            }
+            Question::BatchQuota(account) => {
+                self.batch_quota.insert(account, Answer::Unknown { reason });
             }
             Question::Subnet(id) => {
                 self.subnets.insert(id, Answer::Unknown { reason });

@@ -30,6 +30,8 @@ mod staleness;
 
 mod verify;
 
+pub mod acceptance;
+
 mod inventory;
 
 mod target;

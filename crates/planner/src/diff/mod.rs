@@ -6,11 +6,15 @@ pub mod index;
 
 mod adopt;
 
+mod batch;
+
 mod compare;
 
 mod decide;
 
 mod existing;
+
+mod anew;
 
 mod instances;
 

@@ -128,6 +128,7 @@ fn without_a_zone(context: Context<'_>, chosen: &Selection) -> Vec<Other> {
     let pool = context.pool;
     // A set that lists its zones keeps to the list, and places are reserved in their zones.
     let is_bound = pool.capacity_reservation.is_some()
+        || chosen.placement == Placement::BatchPool
         || zones::has_disks(context)
         || (chosen.placement != Placement::SingleVms && pool.zones != Zones::Auto);
     if chosen.zones.len() < 2 || is_bound {

@@ -8,6 +8,8 @@ mod network;
 
 mod node;
 
+mod batch;
+
 mod scale_set;
 
 mod tags;
@@ -52,6 +54,8 @@ pub struct Allowed {
     pub stop: bool,
     /// Neither deletion nor replacement.
     pub protected: bool,
+    /// So many instances of a scale set may be brought up to date at once.
+    pub at_once: Option<u32>,
 }
 
 /// What shaping needs besides the spec.
@@ -91,8 +95,11 @@ pub fn run(
     let network = network::shape(spec, &names, &tags, context.location);
     let subnet = network.subnet;
     desired.extend(network.resources);
-    let is_linux = |pool: &Pool| matches!(pool.os, OperatingSystem::Linux);
-    if spec.pools.values().any(is_linux) {
+    let placed = |name: &String| selections.get(name).map(|selection| selection.placement);
+    let takes_key = |(name, pool): (&String, &Pool)| {
+        matches!(pool.os, OperatingSystem::Linux) && placed(name) != Some(Placement::BatchPool)
+    };
+    if spec.pools.iter().any(takes_key) {
         let key_tags = tags::kept(&tags, &Address::ssh_key(), context.term);
         desired.push(node::ssh_key(&names, &key_tags, context));
     }
@@ -111,6 +118,13 @@ pub fn run(
             Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
             Placement::ScaleSet(orchestration) => {
                 desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
+            }
+            Placement::BatchPool => {
+                let account = batch::account(scope);
+                if !desired.iter().any(|other| other.address == account.address) {
+                    desired.push(account);
+                }
+                desired.push(batch::pool(scope, name, pool, selection));
             }
         }
     }
@@ -153,9 +167,11 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::NatGateway
         | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey => 3,
+        ResourceKind::BatchAccount => 3,
         ResourceKind::Disk
         | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
+        | ResourceKind::BatchPool
         | ResourceKind::VirtualMachineScaleSet => 4,
     }
 }
@@ -164,5 +180,6 @@ fn allowed(pool: &Pool) -> Allowed {
     Allowed {
         stop: pool.allow_stop,
         protected: pool.protect,
+        at_once: None,
     }
 }

@@ -13,7 +13,7 @@ use model::{
 };
 
 use super::{
-    Desired, allowed,
+    Allowed, Desired, allowed,
     node::{Scope, caching, priority},
     tags,
 };
@@ -65,7 +65,9 @@ pub(super) fn pool(
         os_disk: InstanceOsDisk {
             size_gb: choice.os_disk_gb,
             disk_type: choice.os_disk_type,
+            ephemeral: choice.ephemeral,
         },
+        disk_controller: choice.disk_controller,
         data_disks,
         network: InstanceInterface {
             name: format!("{own_name}-nic"),
@@ -86,6 +88,11 @@ pub(super) fn pool(
             properties: Properties::VirtualMachineScaleSet(Box::new(set)),
         },
         needs,
-        allowed: allowed(pool),
+        allowed: Allowed {
+            at_once: pool
+                .rollout
+                .map(|rollout| rollout.max_unavailable.of(selection.count)),
+            ..allowed(pool)
+        },
     }
 }

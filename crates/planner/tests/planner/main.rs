@@ -22,6 +22,8 @@ mod scale_sets;
 
 mod access;
 
+mod rolling;
+
 mod set_limits;
 
 mod targets;
@@ -33,11 +35,15 @@ mod own_images;
 
 mod adopting;
 
+mod batch;
+
 mod fallbacks;
 
 mod resizing;
 
 mod reservations;
+
+mod storage;
 
 mod rights;
 

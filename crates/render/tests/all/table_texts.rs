@@ -112,6 +112,7 @@ fn state(provisioning: Provisioning, power: Option<Power>, agent_ready: Option<b
         agent_ready,
         message: None,
         evicted: false,
+        nodes: None,
     }
 }
 
@@ -208,6 +209,7 @@ fn live() -> Status {
         unread: vec!["power states: the credential may not read instance views".to_owned()],
         currency: "USD".to_owned(),
         hourly: Some(Micros(295_012_000)),
+        checks: None,
         hourly_complete: false,
     }
 }

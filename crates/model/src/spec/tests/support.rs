@@ -9,22 +9,19 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 6] = [
+const LATER: [&str; 5] = [
     "pools.scheduler",
     "pools.mounts",
     "pools.bootstrap",
     "pools.checkpoint",
-    "pools.containers.images",
     "pools.containers.registry",
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 8] = [
+const LATER_WORDS: [(&str, &str); 6] = [
     ("identity", "system"),
-    ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),
-    ("pools.containers.runtime", "docker"),
     ("pools.containers.runtime", "containerd"),
     ("pools.containers.runtime", "enroot"),
     ("pools.disks.scratch", "nvme"),

@@ -63,6 +63,40 @@ fn a_pool_without_capacity_moves_to_its_fallback_as_a_whole() {
 }
 
 #[test]
+fn nodes_of_a_full_zone_go_to_the_other_zones_and_the_rest_stays() {
+    let (place, server) = stage("");
+    place.replace("tensorform.yaml", "zones: none", "zones: auto");
+    let full = json!({"match": {"zone": "2"}, "then": "fail_allocation"});
+    server.set_faults(&json!({"rules": [full]}));
+    let ran = place.sandbox(&["apply", "--yes"]).exits(0, "other zones");
+    let told =
+        "no capacity for pool work (ZonalAllocationFailed): all of it is made with zones 1, 3";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert_eq!(sizes(&server).len(), 3);
+    let made = |node: &str| {
+        let end = format!("/virtualmachines/{node}");
+        let writes = server
+            .writes()
+            .into_iter()
+            .map(|write| write.to_lowercase());
+        writes
+            .filter(|write| write.starts_with("put") && write.contains(&end))
+            .count()
+    };
+    assert_eq!(
+        ["scarce-work-0", "scarce-work-1", "scarce-work-2"].map(made),
+        [1, 2, 1],
+        "{:#?}",
+        server.writes()
+    );
+    place.is_as_planned(&server, "other zones");
+    server.calm();
+    place.is_as_planned(&server, "a zone that has room again");
+    place.sandbox(&["destroy", "--yes"]).exits(0, "all goes");
+    assert!(server.everything().is_empty());
+}
+
+#[test]
 fn a_pool_that_finds_no_room_anywhere_is_told_and_goes_on_later() {
     let (place, server) = stage("    fallback: [Standard_F8s_v2]\n");
     let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});

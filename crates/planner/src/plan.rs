@@ -168,10 +168,10 @@ fn create(
         let plan = partial::expire(input, index, term, findings);
         return (plan, Explanation::default());
     }
-    let Some(located) = location::choose(input) else {
+    let Some(mut located) = location::choose(input) else {
         return (None, Explanation::default());
     };
-    let mut pools = pool_plans(input.spec, &located.selections);
+    let mut pools = pool_plans(input.spec, &mut located.selections);
     let explanation = Explanation {
         location: Some(located.location.clone()),
         pools: pools.clone(),
@@ -223,15 +223,17 @@ pub(crate) fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
 }
 
 /// What a plan says of each pool.
-fn pool_plans(spec: &Spec, selections: &Selections) -> BTreeMap<String, PoolPlan> {
-    let plans = selections.iter().filter_map(|(name, chosen)| {
+fn pool_plans(spec: &Spec, selections: &mut Selections) -> BTreeMap<String, PoolPlan> {
+    let plans = selections.iter_mut().filter_map(|(name, chosen)| {
         let pool = spec.pools.get(name)?;
         Some((name.clone(), pool_plan(pool, chosen)))
     });
     plans.collect()
 }
 
-fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
+fn pool_plan(pool: &Pool, chosen: &mut Selection) -> PoolPlan {
+    // Of all that was considered one copy is enough.
+    let candidates = std::mem::take(&mut chosen.candidates);
     let first = chosen.places.keys().next().copied();
     let image = &chosen.node(first.unwrap_or_default()).image;
     PoolPlan {
@@ -258,7 +260,7 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         rules: chosen.rules.clone(),
         why: chosen.why.clone(),
         choices: chosen.choices.clone(),
-        candidates: chosen.candidates.clone(),
+        candidates,
     }
 }
 
@@ -304,6 +306,7 @@ impl Assembly<'_> {
         let mut steps = order::run(steps, self.index);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
+        alternates::keep_within_quota(&mut steps, findings, |steps| self.lacking(steps));
         self.look_ahead(&steps, findings);
         self.note_unknown_facts(findings);
         let prices = cost::Prices {
@@ -350,6 +353,18 @@ impl Assembly<'_> {
             run: Run::default(),
             diagnostics: Vec::new(),
         }
+    }
+
+    /// The quota that lacks for steps, in words.
+    fn lacking(&self, steps: &[Step]) -> Option<String> {
+        let Input {
+            catalog,
+            live,
+            options,
+            ..
+        } = self.input;
+        let (lines, _) = preflight::quota(steps, catalog, live, options.mode, &self.location);
+        preflight::lacking(&lines)
     }
 
     /// What Azure lets be done, as far as it tells before anybody tries. What is to be deleted

@@ -255,11 +255,28 @@ impl Existing<'_> {
             || is_empty;
         if !may {
             let message = format!("it would {what} {forced}: scarce capacity may not come back");
-            let finding = Diagnostic::new(Code::StopNotAllowed, at, message)
-                .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")
-                .with_help("or put the value back");
+            let finding = Diagnostic::new(Code::StopNotAllowed, at, message);
+            let finding = if self.leaves_disks(differences) {
+                finding.with_help("its data disks cannot follow: put the value back")
+            } else {
+                finding
+                    .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")
+                    .with_help("or put the value back")
+            };
             changes.diagnostics.push(finding);
         }
+    }
+
+    /// Whether it would move away from data disks, which are never made anew.
+    fn leaves_disks(&self, differences: &[(Difference, Action)]) -> bool {
+        let has_disks = |resource: &Resource| {
+            let vm = resource.virtual_machine();
+            vm.is_some_and(|vm| !vm.data_disks.is_empty())
+        };
+        let moves = |path: &str| matches!(path, "zones" | "location");
+        differences.iter().any(|(one, _)| moves(&one.path))
+            && has_disks(&self.desired.resource)
+            && self.live.resource.as_ref().is_some_and(has_disks)
     }
 
     fn state(&self, starting: &[String]) -> State {

@@ -57,6 +57,8 @@ mod spot;
 
 mod costs;
 
+mod budgets;
+
 mod previews;
 
 mod states;

@@ -291,7 +291,6 @@ impl Stage {
             // No stack here has any.
             has_batch: false,
             has_bastion: spec.access.via == Via::Bastion,
-            has_batch: false,
             whole_group: destroy,
             read_at: None,
         };

@@ -27,7 +27,7 @@ fn memo(pool: Pool, live: &model::live::Live) -> PoolMemo {
         live,
         options: &options,
     };
-    memos(input, &plan).remove("train").expect("a memo")
+    memos(input, plan).remove("train").expect("a memo")
 }
 
 fn on(size: &str) -> Pool {

@@ -49,7 +49,8 @@ fn plan(case: &Path) {
 #[test]
 fn plans_are_as_in_the_goldens() {
     let folder = root().join("tests/goldens");
-    let cases = entries(&folder);
+    let mut cases = entries(&folder);
+    cases.retain(|case| case.is_dir());
     assert!(cases.len() > 15, "the cases are there: {cases:?}");
     for case in cases.iter().filter(|case| !case.ends_with("spec")) {
         plan(case);

@@ -145,12 +145,17 @@ impl Server {
             ("2024-03-02", "/managedBy")
         } else if id.contains("/microsoft.network/networkinterfaces/") {
             ("2024-07-01", "/properties/virtualMachine/id")
+        } else if id.contains("/microsoft.compute/virtualmachines/") {
+            ("2024-07-01", "/properties/virtualMachineScaleSet/id")
         } else {
             return false;
         };
         let (_, part) = self.request("GET", &format!("{id}?api-version={version}"), None);
         let owner = part.pointer(owner).and_then(Value::as_str);
-        owner.is_some_and(|owner| planned.contains(&owner.to_lowercase()))
+        // Disks and interfaces of an instance belong to its set.
+        owner
+            .map(str::to_lowercase)
+            .is_some_and(|owner| planned.contains(&owner) || self.is_part(&owner, planned))
     }
 
     /// Makes a group with a security group in it, by nobody's stack; answers the id of the latter.

@@ -1,5 +1,7 @@
 //! The command line as the user writes it. Help texts are the doc comments.
 
+mod bootstrap;
+
 mod estimate;
 
 mod pricing;
@@ -16,6 +18,7 @@ use clap::{
 };
 
 pub(crate) use self::{
+    bootstrap::Bootstrap,
     estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
     pricing::{Cost, Pricing},
     sandbox::{Sandbox, SandboxCommand},
@@ -217,6 +220,8 @@ pub(crate) enum Command {
     Status,
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
+    /// Print what nodes of a pool run when they start first
+    Bootstrap(Bootstrap),
     /// Show quota before and after what the spec needs
     Quota,
     /// Check credential, subscription, permissions, clock and endpoints
@@ -287,6 +292,7 @@ impl Command {
             Self::Destroy(_) => "destroy",
             Self::Status => "status",
             Self::Explain(_) => "explain",
+            Self::Bootstrap(_) => "bootstrap",
             Self::Quota => "quota",
             Self::Doctor => "doctor",
             Self::Estimate(_) => "estimate",

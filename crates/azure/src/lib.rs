@@ -49,7 +49,7 @@ mod testing;
 mod transport_tests;
 
 pub use self::{
-    apply::{ApplyInputs, Interrupt, Passwords, Sink, apply},
+    apply::{ApplyInputs, CustomData, Interrupt, Passwords, Sink, apply},
     client::Client,
     clock::{Clock, SystemClock},
     counts::RequestCounts,

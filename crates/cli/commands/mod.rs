@@ -18,6 +18,8 @@ mod status;
 
 mod explain;
 
+mod bootstrap;
+
 mod quota;
 
 mod doctor;
@@ -48,6 +50,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Destroy(arguments) => destroy::run(app, &arguments),
         Command::Status => status::run(app),
         Command::Explain(arguments) => explain::run(app, &arguments),
+        Command::Bootstrap(arguments) => bootstrap::run(app, &arguments),
         Command::Quota => quota::run(app),
         Command::Doctor => doctor::run(app),
         Command::Estimate(arguments) => estimate::run(app, &arguments),

@@ -5,6 +5,8 @@
 
 mod foresight;
 
+mod readiness;
+
 mod reservation;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +23,7 @@ use crate::{
 
 pub use self::{
     foresight::{PlacementQuestion, PolicyFact, PolicyQuestion},
+    readiness::Readiness,
     reservation::{ReservationFact, ReservationGroupFact},
 };
 
@@ -188,6 +191,8 @@ pub struct State {
     pub message: Option<String>,
     /// Whether a VM is a spot VM that Azure took back.
     pub evicted: bool,
+    /// How the bootstrap of a VM stands, where it tells.
+    pub readiness: Option<Readiness>,
 }
 
 /// What Azure says of the last write to a resource.

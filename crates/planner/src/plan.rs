@@ -10,8 +10,8 @@ use model::{
     ids::ArmId,
     live::{Live, Mode, Question},
     plan::{
-        Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan, PoolImage,
-        PoolPlan, Run, Scarcity, Scope, SpecReference, Step,
+        Action, Bootstrap, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan,
+        PoolImage, PoolPlan, Run, Scarcity, Scope, SpecReference, Step,
     },
     price_book::PriceBook,
     spec::{OnPartial, Pool, Priority, Spec},
@@ -19,7 +19,7 @@ use model::{
 };
 
 use crate::{
-    alternates, cost,
+    alternates, bootstrap, cost,
     diff::{self, Changes, Permissions, index::Index},
     lifetime::{self, Term},
     location::{self, Selections},
@@ -125,6 +125,7 @@ fn destroy(input: Input<'_>, index: &Index<'_>, findings: &mut Findings) -> Opti
         location,
         lifetime: None,
         pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
         desired: after,
     };
     Some(assembly.assemble(changes, findings))
@@ -154,6 +155,7 @@ fn expire(
         location,
         lifetime: Some(term.lifetime),
         pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
         desired,
     };
     Some(assembly.assemble(changes, findings))
@@ -209,12 +211,14 @@ fn create(
     let desired = shape::run(input.spec, &selections, context);
     let mut changes = diff::run(&desired, index, &input.options.permissions, input.catalog);
     alternates::record(input.spec, &selections, context, &mut changes.steps);
+    let bootstraps = bootstrap::record(input.spec, &selections, input.catalog, findings);
     let assembly = Assembly {
         input,
         index,
         location,
         lifetime: term.map(|term| term.lifetime),
         pools,
+        bootstraps,
         desired,
     };
     (Some(assembly.assemble(changes, findings)), explanation)
@@ -299,6 +303,7 @@ struct Assembly<'a> {
     location: Region,
     lifetime: Option<Lifetime>,
     pools: BTreeMap<String, PoolPlan>,
+    bootstraps: BTreeMap<String, Bootstrap>,
     desired: Vec<Desired>,
 }
 
@@ -354,6 +359,7 @@ impl Assembly<'_> {
             complete: live.unread.is_empty(),
             counts: Plan::count(&steps),
             pools: self.pools,
+            bootstraps: self.bootstraps,
             steps,
             quota,
             cost,

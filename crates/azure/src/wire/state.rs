@@ -6,7 +6,10 @@ use model::{
 };
 use serde_json::Value;
 
-use super::fields::{items, member, text};
+use super::{
+    fields::{items, member, text},
+    readiness,
+};
 
 /// The state that a body tells. A VM's power is in its instance view, which a list leaves out.
 pub(crate) fn of_body(body: &Value) -> State {
@@ -45,6 +48,7 @@ pub(crate) fn apply_instance_view(state: &mut State, view: &Value) {
             _ => {}
         }
     }
+    state.readiness = readiness::of_view(view);
     if let Some(agent) = view.get("vmAgent") {
         state.agent_ready = agent_ready(agent);
     }

@@ -209,6 +209,18 @@ pub struct VirtualMachine {
     pub network: NetworkInterface,
     /// The security type.
     pub security: Security,
+    /// Whether an extension tells how its bootstrap ended.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reports_readiness: bool,
+}
+
+/// Whether a flag is not set, which documents leave out.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde asks for"
+)]
+pub(super) fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// An operating system.

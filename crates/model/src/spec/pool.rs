@@ -1,5 +1,7 @@
 //! The types of a pool in a valid spec.
 
+use std::fmt;
+
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -385,6 +387,18 @@ pub struct Bootstrap {
     pub script: String,
     /// What a changed script does.
     pub on_change: OnBootstrapChange,
+    /// What the file says, once whoever reads files has read it.
+    pub text: Option<ScriptText>,
+}
+
+/// The text of a script, which nothing prints.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ScriptText(pub String);
+
+impl fmt::Debug for ScriptText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ScriptText({} bytes)", self.0.len())
+    }
 }
 
 /// What a changed set-up script does to nodes that have run the old one.

@@ -14,6 +14,10 @@ pub enum Class {
     Stop,
     /// By making it anew.
     Replace,
+    /// By making it anew where the spec says so; else reported.
+    Bootstrap,
+    /// In place on what has run a bootstrap; else nothing.
+    Readiness,
     /// Reported; Azure cannot change it and nothing is replaced for it.
     Report,
     /// Refused: it would lose data or break what depends on it.
@@ -97,6 +101,7 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("network.name", Class::Ignore),
     ("network.delete_with_vm", Class::Report),
     ("security.*", Class::Replace),
+    ("reports_readiness", Class::Readiness),
 ];
 
 /// With upgrades by hand, a changed profile is for new instances; what must be the same on all
@@ -132,10 +137,22 @@ const SCALE_SET: &[Row] = &[
     ("network.accelerated", Class::Refuse),
     ("network.name", Class::Ignore),
     ("security.*", Class::Replace),
+    ("reports_readiness", Class::Update),
 ];
+
+/// The tag of what a node has run when it started first.
+const BOOTSTRAP_TAG: &str = "tags.tensorform-bootstrap";
+
+/// Whether an attribute is the tag of what a node has run when it started first.
+pub(super) fn is_bootstrap(path: &str) -> bool {
+    path == BOOTSTRAP_TAG
+}
 
 /// The class of an attribute; `None` for one that no table has, which a test excludes.
 pub fn class(kind: ResourceKind, path: &str) -> Option<Class> {
+    if is_bootstrap(path) && kind == ResourceKind::VirtualMachine {
+        return Some(Class::Bootstrap);
+    }
     if path.starts_with("tags.") {
         return kind.takes_tags().then_some(Class::Update);
     }

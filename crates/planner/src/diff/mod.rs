@@ -6,6 +6,8 @@ pub mod index;
 
 mod adopt;
 
+mod bootstrap;
+
 mod compare;
 
 mod decide;
@@ -15,6 +17,8 @@ mod existing;
 mod instances;
 
 mod leftover;
+
+mod merging;
 
 mod replace;
 

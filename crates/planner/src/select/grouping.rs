@@ -113,6 +113,7 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
             delete_with_vm: true,
         },
         security: set.security.clone(),
+        reports_readiness: set.reports_readiness,
     }
 }
 

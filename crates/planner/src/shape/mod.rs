@@ -18,7 +18,7 @@ use model::{
     resource::{
         MarketplaceTerms, Properties, PurchasePlan, Resource, ResourceGroup, ResourceKind, Tags,
     },
-    spec::{OperatingSystem, Pool, Spec},
+    spec::{OnBootstrapChange, OperatingSystem, Pool, Spec},
     units::Region,
 };
 
@@ -50,6 +50,8 @@ pub struct Allowed {
     pub stop: bool,
     /// Neither deletion nor replacement.
     pub protected: bool,
+    /// Replacement because it was set up otherwise.
+    pub set_up_anew: bool,
 }
 
 /// What shaping needs besides the spec.
@@ -160,5 +162,9 @@ fn allowed(pool: &Pool) -> Allowed {
     Allowed {
         stop: pool.allow_stop,
         protected: pool.protect,
+        set_up_anew: pool
+            .bootstrap
+            .as_ref()
+            .is_some_and(|bootstrap| bootstrap.on_change == OnBootstrapChange::Replace),
     }
 }

@@ -17,7 +17,7 @@ use super::{
     node::{Scope, caching, priority},
     tags,
 };
-use crate::select::Selection;
+use crate::{bootstrap, select::Selection};
 
 /// The scale set of a pool.
 pub(super) fn pool(
@@ -73,6 +73,7 @@ pub(super) fn pool(
             accelerated: selection.accelerated_networking,
         },
         security: choice.security,
+        reports_readiness: bootstrap::of_pool(pool).is_some(),
     };
     let mut needs: Vec<Address> = scope.subnet.needs.iter().cloned().collect();
     needs.push(Address::ssh_key());

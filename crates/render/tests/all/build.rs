@@ -151,6 +151,7 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
             delete_with_vm: true,
         },
         security: Security::Standard,
+        reports_readiness: false,
     }
 }
 

@@ -345,6 +345,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
             delete_with_vm: true,
         },
         security: Security::Standard,
+        reports_readiness: false,
     }
 }
 
@@ -452,6 +453,7 @@ pub(super) fn plan(steps: Vec<Step>) -> Plan {
         counts: Plan::count(&steps),
         pools: BTreeMap::new(),
         steps,
+        bootstraps: BTreeMap::new(),
         quota: Vec::new(),
         cost: Cost::default(),
         run: Run::default(),

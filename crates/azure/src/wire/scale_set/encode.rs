@@ -7,7 +7,7 @@ use model::resource::{
 use serde_json::Value;
 
 use super::super::{
-    EncodeError,
+    EncodeError, readiness,
     virtual_machine::{
         caching, image_reference, linux_configuration, purchase_plan, reservation,
         security_profile, spot, storage_account_type,
@@ -61,6 +61,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         data_disks,
         network,
         security,
+        reports_readiness,
     } = set;
     let is_flexible = *orchestration == Orchestration::Flexible;
     let mut profile = m::VirtualMachineScaleSetVmProfile::new();
@@ -81,6 +82,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
     });
     profile.network_profile = Some(network_profile(network, is_flexible));
     profile.security_profile = security_profile(security);
+    profile.extension_profile = reports_readiness.then(readiness::profile);
     set_priority(&mut profile, priority)?;
     profile.capacity_reservation = capacity_reservation.as_ref().map(reservation);
     let mut properties = m::VirtualMachineScaleSetProperties::new();

@@ -83,6 +83,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
             secure_boot: false,
             vtpm: true,
         },
+        reports_readiness: true,
     }
 }
 

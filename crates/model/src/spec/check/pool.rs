@@ -217,6 +217,7 @@ impl Scope<'_> {
                         "add `password: {from_env: ADMIN_PASSWORD}`",
                     );
                 }
+                self.no_bootstrap(check);
                 if self.pool.image == ImageChoice::Hpc {
                     check.conflict(
                         self.path(&["image"]),
@@ -226,6 +227,26 @@ impl Scope<'_> {
                     );
                 }
             }
+        }
+    }
+
+    /// What nodes run when they start first is for Linux.
+    fn no_bootstrap(&self, check: &mut Check<'_>) {
+        let scratch = self.pool.disks.scratch_nvme.then_some("scratch");
+        let asked = [
+            self.pool
+                .bootstrap
+                .as_ref()
+                .map(|_| ("bootstrap", self.path(&["bootstrap"]))),
+            scratch.map(|key| (key, self.path(&["disks", key]))),
+        ];
+        for (key, path) in asked.into_iter().flatten() {
+            check.conflict(
+                path,
+                self.path(&["os"]),
+                format!("`{key}` sets up Linux nodes, and these have `os: windows`"),
+                "remove it",
+            );
         }
     }
 

@@ -34,10 +34,6 @@ const MOUNTS_LATER: Later = Later {
     lacks: "mounts no stores",
     instead: "use `mounts: []`, and mount in the job",
 };
-const BOOTSTRAP_LATER: Later = Later {
-    lacks: "runs no scripts on nodes",
-    instead: "remove the key, and run the script over SSH",
-};
 const CHECKPOINT_LATER: Later = Later {
     lacks: "sets up no checkpoints",
     instead: "remove the key, and let the job write its checkpoints",
@@ -95,8 +91,8 @@ pub(crate) const POOL: Block = Block {
         "mounts": Kind::list(&MOUNTS), default("[]"), not_yet(&MOUNTS_LATER),
             "[{path: /data, source: \"https://acct.blob.core.windows.net/data\", type: blob_nfs}]",
             "Existing stores that each node mounts.";
-        "bootstrap": Kind::block(&BOOTSTRAP), OPTIONAL, not_yet(&BOOTSTRAP_LATER), "{script: setup.sh, on_change: warn}",
-            "Script that each node runs once, when it starts first.";
+        "bootstrap": Kind::block(&BOOTSTRAP), OPTIONAL, NOW, "{script: setup.sh, on_change: warn}",
+            "Script that each node runs once, when it starts first; apply waits for its end.";
         "checkpoint": Kind::block(&CHECKPOINT), OPTIONAL, not_yet(&CHECKPOINT_LATER), "{to: blob, every: auto}",
             "Where checkpoints go; required for training on spot capacity.";
         "accelerated_networking": Kind::boolean().or_words(words::AUTO), default("auto"), NOW, "auto",
@@ -337,7 +333,7 @@ const BOOTSTRAP: Block = Block {
     name: "bootstrap",
     doc: "A script that each node runs once, when it starts first.",
     keys: keys! {
-        "script": Kind::text(&places::FILE), REQUIRED, NOW, "setup.sh", "The file.";
+        "script": Kind::text(&places::FILE), REQUIRED, NOW, "setup.sh", "The file, which begins with `#!`; plans have its digest only.";
         "on_change": Kind::words(words::ON_CHANGE), default("warn"), NOW, "warn",
             "What happens to nodes that have run an older script.";
     },

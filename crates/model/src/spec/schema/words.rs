@@ -80,10 +80,6 @@ const CONTAINERS: Later = Later {
     lacks: "installs no container runtime",
     instead: "use an image that brings one, such as `image: hpc`",
 };
-const SCRATCH: Later = Later {
-    lacks: "does not set up local NVMe disks",
-    instead: "use `scratch: none`",
-};
 const CURRENCY: Later = Later {
     lacks: "knows prices in US dollars only",
     instead: "give the budget in `USD`",
@@ -159,7 +155,7 @@ words! {
     }
     SCRATCH_DISK, SCRATCH_DISKS: bool {
         "none" = false, NOW, "local disks are left alone";
-        "nvme" = true, not_yet(&SCRATCH), "local NVMe disks become one file system";
+        "nvme" = true, NOW, "local NVMe disks become one file system at `/scratch`";
     }
     ON_PARTIAL, ON_PARTIALS: OnPartial {
         "keep" = OnPartial::Keep, NOW, "the nodes that were made stay";
@@ -177,7 +173,7 @@ words! {
         "lustre" = MountKind::Lustre, NOW, "Lustre";
     }
     ON_CHANGE, ON_CHANGES: OnBootstrapChange {
-        "warn" = OnBootstrapChange::Warn, NOW, "plans say that nodes have run an older script";
+        "warn" = OnBootstrapChange::Warn, NOW, "plans say that nodes were set up otherwise";
         "replace" = OnBootstrapChange::Replace, NOW, "nodes are replaced";
     }
     OUTBOUND, OUTBOUNDS: Outbound {

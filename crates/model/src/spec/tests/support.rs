@@ -9,19 +9,18 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 8] = [
+const LATER: [&str; 7] = [
     "network.subnet_id",
     "access.ssh_from",
     "pools.scheduler",
     "pools.mounts",
-    "pools.bootstrap",
     "pools.checkpoint",
     "pools.containers.images",
     "pools.containers.registry",
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 12] = [
+const LATER_WORDS: [(&str, &str); 11] = [
     ("network.outbound", "existing"),
     ("access.via", "bastion"),
     ("access.via", "public_ip"),
@@ -33,7 +32,6 @@ const LATER_WORDS: [(&str, &str); 12] = [
     ("pools.containers.runtime", "docker"),
     ("pools.containers.runtime", "containerd"),
     ("pools.containers.runtime", "enroot"),
-    ("pools.disks.scratch", "nvme"),
 ];
 
 fn refused(text: &str, beginning: &str) -> bool {

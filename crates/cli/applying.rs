@@ -169,6 +169,7 @@ pub(crate) fn run(
         mode: plan.scope.mode,
         seconds: journal.elapsed(),
         destroys: plan.destroys(),
+        orphans: plan.orphans,
         as_planned: exit == reached,
         left: Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())),
     };

@@ -2,13 +2,19 @@
 
 mod bootstrap;
 
+mod catalog;
+
 mod estimate;
+
+mod inventory;
 
 mod pricing;
 
 mod sandbox;
 
 mod sizes;
+
+mod views;
 
 use std::path::PathBuf;
 
@@ -19,10 +25,13 @@ use clap::{
 
 pub(crate) use self::{
     bootstrap::Bootstrap,
+    catalog::{Catalog, CatalogCommand, Refresh},
     estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
+    inventory::{Inventory, InventoryFormat},
     pricing::{Cost, Pricing},
     sandbox::{Sandbox, SandboxCommand},
     sizes::{SizeOrder, Sizes},
+    views::{Export, Graph, GraphFormat},
 };
 use crate::help;
 
@@ -218,6 +227,12 @@ pub(crate) enum Command {
     Destroy(Destroy),
     /// Show what is live
     Status,
+    /// Print the nodes that run, for the tools that work on them
+    Inventory(Inventory),
+    /// Draw the resources of the plan
+    Graph(Graph),
+    /// Print what the spec wants as an ARM template
+    Export(Export),
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
     /// Print what nodes of a pool run when they start first
@@ -291,6 +306,9 @@ impl Command {
             Self::Apply(_) => "apply",
             Self::Destroy(_) => "destroy",
             Self::Status => "status",
+            Self::Inventory(_) => "inventory",
+            Self::Graph(_) => "graph",
+            Self::Export(_) => "export",
             Self::Explain(_) => "explain",
             Self::Bootstrap(_) => "bootstrap",
             Self::Quota => "quota",
@@ -357,6 +375,9 @@ pub(crate) struct Planning {
     /// Most requests a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rps: Option<u32>,
+    /// Whether only what no spec wants is deleted.
+    #[arg(skip)]
+    pub(crate) orphans: bool,
     /// Whether money is no matter.
     #[arg(skip)]
     pub(crate) without_budget: bool,
@@ -422,6 +443,9 @@ pub(crate) struct Apply {
 /// Arguments of `destroy`.
 #[derive(Args, Debug)]
 pub(crate) struct Destroy {
+    /// Delete only orphans: what is the stack's and no spec wants
+    #[arg(long)]
+    pub(crate) orphans: bool,
     /// Most requests a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rps: Option<u32>,
@@ -441,36 +465,6 @@ pub(crate) struct Explain {
     /// Choose sizes and images anew instead of keeping live choices
     #[arg(long)]
     pub(crate) reselect: bool,
-}
-
-/// Arguments of `catalog`.
-#[derive(Args, Debug)]
-pub(crate) struct Catalog {
-    #[command(subcommand)]
-    pub(crate) command: CatalogCommand,
-}
-
-/// Commands of `catalog`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum CatalogCommand {
-    /// Show tables, rows, days, sources and the cache
-    Info,
-    /// Read list prices, and what regions offer, into the cache
-    Refresh(Refresh),
-}
-
-/// Arguments of `catalog refresh`.
-#[derive(Args, Debug)]
-pub(crate) struct Refresh {
-    /// Only this region; may be given several times [default: all]
-    #[arg(long, value_name = "REGION")]
-    pub(crate) location: Vec<String>,
-    /// Only list prices, which need no credential
-    #[arg(long, conflicts_with = "offers")]
-    pub(crate) prices: bool,
-    /// Only what regions offer
-    #[arg(long)]
-    pub(crate) offers: bool,
 }
 
 /// Arguments of `schema`.

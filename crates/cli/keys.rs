@@ -89,13 +89,18 @@ fn folder(stack: &str) -> PathBuf {
     Path::new(".tensorform").join("keys").join(stack)
 }
 
+/// The file of the private key of a stack's own pair.
+pub(crate) fn private_file(stack: &str) -> PathBuf {
+    folder(stack).join("id_ed25519")
+}
+
 /// The public key of the stack's own pair, made where there is none yet.
 ///
 /// # Errors
 /// The pair cannot be read or written.
 pub(crate) fn generated(stack: &str) -> Result<String, Stop> {
     let folder = folder(stack);
-    let private = folder.join("id_ed25519");
+    let private = private_file(stack);
     let unusable = |what: &str, error: &dyn std::fmt::Display| {
         Stop::because(
             Code::KeyUnusable,

@@ -16,7 +16,7 @@ use model::{
     plan::{Explanation, Plan, Run},
     price_book::PriceBook,
     resource::ResourceKind,
-    spec::Spec,
+    spec::{Spec, Via},
     units::Timestamp,
 };
 use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
@@ -106,6 +106,7 @@ fn options(
         spec: source.reference(),
         ssh_keys: keys::given(app, spec)?,
         destroy,
+        orphans: planning.orphans,
         reselect: planning.reselect,
         renew: planning.renew,
         targets: planning.target.iter().cloned().collect(),
@@ -175,11 +176,12 @@ pub(crate) fn now() -> Timestamp {
 }
 
 /// Where the stack of a spec is read.
-fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> ReadScope {
+pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> ReadScope {
     ReadScope {
         stack: spec.name.clone(),
         resource_group: spec.resource_group.clone(),
         has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
+        has_bastion: spec.access.via == Via::Bastion,
         whole_group,
         read_at: Some(now),
     }
@@ -194,6 +196,10 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::Disk),
+        has_bastion: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::BastionHost),
         whole_group: plan.destroys(),
         read_at: Some(now),
     }

@@ -27,9 +27,15 @@ mod conditions;
 
 mod capacity;
 
+mod access;
+
+mod export;
+
 mod sweep;
 
 mod leftover;
+
+mod orphans;
 
 mod secrets;
 

@@ -119,6 +119,7 @@ fn report_by(tables: Tables, agreement: Option<&str>) -> CostReport {
         },
         ssh_keys: None,
         destroy: false,
+        orphans: false,
         reselect: false,
         renew: false,
         targets: BTreeSet::new(),

@@ -34,6 +34,10 @@ mod read;
 
 mod facts;
 
+mod addresses;
+
+mod template;
+
 mod examine;
 
 mod fault;
@@ -49,6 +53,7 @@ mod testing;
 mod transport_tests;
 
 pub use self::{
+    addresses::addresses,
     apply::{ApplyInputs, CustomData, Interrupt, Passwords, Sink, apply},
     client::Client,
     clock::{Clock, SystemClock},
@@ -62,4 +67,5 @@ pub use self::{
     price_list::PriceList,
     read::{ReadScope, read, read_settled},
     settings::{Cloud, CredentialChoice, CredentialName, Limits, Settings},
+    template::{NotExportable, template},
 };

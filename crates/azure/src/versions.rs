@@ -27,6 +27,9 @@ pub(crate) const TERMS_AGAIN: &str = "2015-06-01";
 /// Networks.
 pub(crate) const NETWORK: &str = "2024-03-01";
 
+/// Interfaces and addresses of instances of scale sets, which have one version for all times.
+pub(crate) const NETWORK_OF_SETS: &str = "2018-10-01";
+
 /// The version for a type such as `Microsoft.Compute/disks`.
 pub(crate) fn of_type(arm_type: &str) -> &'static str {
     let lower = arm_type.to_lowercase();

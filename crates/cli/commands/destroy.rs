@@ -15,9 +15,10 @@ use crate::{
 pub(crate) fn run(app: &App, arguments: &args::Destroy) -> Outcome {
     let planning = Planning {
         max_rps: arguments.max_rps,
+        orphans: arguments.orphans,
         ..Planning::default()
     };
-    let made = planning::make(app, &planning, true)?;
+    let made = planning::make(app, &planning, !arguments.orphans)?;
     let Some(plan) = made.plan else {
         return Err(Stop::with(made.findings));
     };

@@ -16,6 +16,12 @@ mod destroy;
 
 mod status;
 
+mod inventory;
+
+mod graph;
+
+mod export;
+
 mod explain;
 
 mod bootstrap;
@@ -49,6 +55,9 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Apply(arguments) => apply::run(app, &arguments),
         Command::Destroy(arguments) => destroy::run(app, &arguments),
         Command::Status => status::run(app),
+        Command::Inventory(arguments) => inventory::run(app, &arguments),
+        Command::Graph(arguments) => graph::run(app, &arguments),
+        Command::Export(arguments) => export::run(app, &arguments),
         Command::Explain(arguments) => explain::run(app, &arguments),
         Command::Bootstrap(arguments) => bootstrap::run(app, &arguments),
         Command::Quota => quota::run(app),

@@ -1,12 +1,13 @@
 //! `status`: what is live of a stack, how it is, and what it costs now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     address::Address,
     catalog::Catalog,
+    diag::{Code, Diagnostic},
     live::{Live, LiveResource, Owner, Power},
-    plan::{Action, Plan, ReasonCode},
+    plan::{Action, Plan},
     resource::{Resource, tags},
     units::{Micros, Span, Timestamp},
 };
@@ -21,8 +22,12 @@ use crate::{
     stop::Outcome,
 };
 
-/// What a plan would do to a resource: the action, why, and the attributes that differ.
-type Intent = (Action, ReasonCode, Vec<String>);
+/// What a plan would do to a resource: the action, and the attributes that differ.
+type Intent = (Action, Vec<String>);
+
+/// Why orphans are not known.
+const UNPLANNED: &str =
+    "what is missing and what is orphaned: the spec cannot be planned, `tensorform plan` says why";
 
 /// Shows the status.
 pub(crate) fn run(app: &App) -> Outcome {
@@ -65,10 +70,10 @@ fn status(
         .map(|(resource, address)| (address, node(resource, address, &steps, now, made, catalog)))
         .collect();
     nodes.sort_by_key(|(address, _)| *address);
+    let wanted = wanted(made);
     let is_orphan = |address: &Address| {
-        steps
-            .get(address)
-            .is_some_and(|(_, reason, _)| *reason == ReasonCode::NotInSpec)
+        let wanted = wanted.as_ref();
+        wanted.is_some_and(|wanted| !wanted.contains(address))
     };
     let (hourly, hourly_complete) =
         hourly(ours.clone().map(|(resource, _)| resource), live, catalog);
@@ -101,11 +106,28 @@ fn status(
             .unread
             .iter()
             .map(|unread| format!("{}: {}", unread.what, unread.reason))
+            .chain(wanted.is_none().then(|| UNPLANNED.to_owned()))
             .collect(),
         currency: cost::CURRENCY.to_owned(),
         hourly: Some(hourly),
         hourly_complete,
     }
+}
+
+/// What the spec wants, by address; nothing where that is not known. A stack whose time is over
+/// has no orphans: all of it goes.
+fn wanted(made: &Made) -> Option<BTreeSet<&Address>> {
+    let plan = made.plan.as_ref()?;
+    let is_moved = |finding: &Diagnostic| finding.code == Code::StackMoved;
+    if made.findings.iter().any(is_moved) {
+        return None;
+    }
+    if plan.lifetime.is_some_and(|lifetime| lifetime.over) {
+        let ours = made.live.resources.iter();
+        return Some(ours.filter_map(LiveResource::address).collect());
+    }
+    let wanted = plan.steps.iter().filter(|step| step.after.is_some());
+    Some(wanted.map(|step| &step.address).collect())
 }
 
 /// What the plan would do, by address: the action, why, and the attributes that differ.
@@ -119,7 +141,7 @@ fn steps(plan: Option<&Plan>) -> BTreeMap<Address, Intent> {
                 .iter()
                 .map(|change| change.path.clone())
                 .collect();
-            let intent = (step.action, step.reason.code, paths);
+            let intent = (step.action, paths);
             (step.address.clone(), intent)
         })
         .collect()
@@ -153,7 +175,7 @@ fn seen(
         size: machines.map(|(size, _)| size.to_string()),
         age: age.map(Span::from_seconds),
         hourly: complete.then_some(cost),
-        drift: steps.get(address).map(|(_, _, paths)| paths.clone()),
+        drift: steps.get(address).map(|(_, paths)| paths.clone()),
     }
 }
 

@@ -399,6 +399,7 @@ fn count(
                 "/skus",
                 "osupgradehistory",
                 "networkinterfaces",
+                "publicipaddresses",
             ]
             .iter()
             .any(|view| kind.ends_with(view));

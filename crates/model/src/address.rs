@@ -10,6 +10,9 @@ use crate::resource::PurchasePlan;
 /// network of the stack, is what tells whose it is.
 pub const SUBNET_OF_NODES: &str = "nodes";
 
+/// The name that Azure asks of the subnet of a Bastion host.
+pub const SUBNET_OF_BASTION: &str = "AzureBastionSubnet";
+
 /// The name of a resource inside its stack. Orders by name and then by number, so that
 /// `pool.train[2]` comes before `pool.train[10]`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,7 +30,20 @@ impl Address {
         Self::top("resource_group")
     }
 
-    /// A part of the stack's network: `vnet`, `subnet`, `nsg`, `nat`, `nat_ip`.
+    /// The subnet with this name in a network of the stack, where it is one that the tool makes.
+    pub fn of_subnet(name: &str) -> Option<Self> {
+        let parts = [
+            (SUBNET_OF_NODES, "subnet"),
+            (SUBNET_OF_BASTION, "bastion_subnet"),
+        ];
+        let found = parts
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, part)| Self::network(part))
+    }
+
+    /// A part of the stack's network: `vnet`, `subnet`, `nsg`, `nat`, `nat_ip`, `bastion`,
+    /// `bastion_ip`, `bastion_subnet`.
     pub fn network(part: &str) -> Self {
         Self::top("network").join(part)
     }

@@ -29,6 +29,8 @@ pub mod resource;
 
 pub mod live;
 
+pub mod inventory;
+
 pub mod permissions;
 
 pub mod plan;

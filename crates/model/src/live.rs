@@ -5,6 +5,8 @@
 
 mod foresight;
 
+mod instance;
+
 mod readiness;
 
 mod reservation;
@@ -23,6 +25,7 @@ use crate::{
 
 pub use self::{
     foresight::{PlacementQuestion, PolicyFact, PolicyQuestion},
+    instance::Instance,
     readiness::Readiness,
     reservation::{ReservationFact, ReservationGroupFact},
 };
@@ -114,51 +117,6 @@ impl LiveResource {
             Owner::Child { address, .. } => address.as_ref(),
             Owner::Foreign => None,
         }
-    }
-}
-
-/// One instance of a scale set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instance {
-    /// Its id inside the set, by which it is deleted: a number, or the name of a VM.
-    pub id: String,
-    /// Its name.
-    pub name: String,
-    /// Its zone, where it has one.
-    pub zone: Option<String>,
-    /// When it was made, where Azure says.
-    pub created: Option<String>,
-    /// Whether it is as the set's newest profile says, where Azure says.
-    pub latest_model: Option<bool>,
-    /// The state it is in.
-    pub state: State,
-}
-
-impl Instance {
-    /// Whether it failed before it got hardware.
-    pub fn never_made(&self) -> bool {
-        self.has_failed() && matches!(self.state.power, None | Some(Power::Unknown))
-    }
-
-    /// Whether its last operation failed.
-    pub fn has_failed(&self) -> bool {
-        matches!(
-            self.state.provisioning,
-            Provisioning::Failed | Provisioning::Canceled
-        )
-    }
-
-    /// Whether it is on its way out.
-    pub fn is_going(&self) -> bool {
-        self.state.provisioning == Provisioning::Deleting
-    }
-
-    /// Whether it has no hardware, and only its disks are paid for.
-    pub fn is_away(&self) -> bool {
-        matches!(
-            self.state.power,
-            Some(Power::Deallocated | Power::Deallocating)
-        )
     }
 }
 
@@ -259,6 +217,8 @@ pub enum Question {
     Policy(PolicyQuestion),
     /// How likely spot capacity is to be had.
     SpotPlacement(PlacementQuestion),
+    /// A subnet that is not the stack's.
+    Subnet(ArmId),
     /// What a capacity reservation group has.
     Reservations(ArmId),
 }
@@ -334,6 +294,8 @@ pub struct Facts {
     pub reservations: BTreeMap<ArmId, Answer<Option<ReservationGroupFact>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
+    /// Subnets. `Known(None)` means that there is none.
+    pub subnets: BTreeMap<ArmId, Answer<Option<SubnetFact>>>,
 }
 
 impl Facts {
@@ -350,6 +312,7 @@ impl Facts {
             Question::Permissions(scope) => self.permissions.contains_key(scope),
             Question::Policy(node) => self.policies.contains_key(node),
             Question::SpotPlacement(asked) => self.placements.contains_key(asked),
+            Question::Subnet(id) => self.subnets.contains_key(id),
             Question::Reservations(group) => self.reservations.contains_key(group),
         }
     }
@@ -387,6 +350,9 @@ impl Facts {
             }
             Question::SpotPlacement(asked) => {
                 self.placements.insert(asked, Answer::Unknown { reason });
+            }
+            Question::Subnet(id) => {
+                self.subnets.insert(id, Answer::Unknown { reason });
             }
             Question::Reservations(group) => {
                 self.reservations.insert(group, Answer::Unknown { reason });
@@ -478,6 +444,19 @@ pub struct TermsFact {
     pub accepted: bool,
     /// Where they can be read.
     pub link: Option<String>,
+}
+
+/// A subnet that is not the stack's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubnetFact {
+    /// The region of its network.
+    pub location: Region,
+    /// Its blocks in CIDR form.
+    pub prefixes: Vec<String>,
+    /// Addresses of it that are taken, without those that Azure keeps.
+    pub used: u64,
+    /// The service that it is given to, where it is.
+    pub delegated_to: Option<String>,
 }
 
 /// Values of a live resource that a step relies on, and their digest.

@@ -32,13 +32,18 @@ mod staleness;
 
 mod verify;
 
+mod inventory;
+
 mod target;
 
 mod alternates;
 
+mod partial;
+
 mod plan;
 
 pub use self::{
+    inventory::{Addresses, inventory},
     lifetime::outlived,
     memo::memos,
     plan::{Input, Options, Planned, plan},

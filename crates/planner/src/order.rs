@@ -59,8 +59,9 @@ fn place(step: &Step) -> (bool, i8) {
         | ResourceKind::VirtualNetwork => 1,
         ResourceKind::NatGateway => 2,
         ResourceKind::Subnet => 3,
-        ResourceKind::SshPublicKey => 4,
+        ResourceKind::BastionHost | ResourceKind::SshPublicKey => 4,
         ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => 5,
     };

@@ -23,7 +23,7 @@ use crate::{
     diff::{self, Changes, Permissions, index::Index},
     lifetime::{self, Term},
     location::{self, Selections},
-    order, preflight,
+    order, partial, preflight,
     select::{Findings, Selection},
     shape::{self, Desired},
     target,
@@ -62,6 +62,8 @@ pub struct Options {
     pub ssh_keys: Option<Vec<String>>,
     /// Whether everything is to be deleted.
     pub destroy: bool,
+    /// Whether only what no spec wants is to be deleted, and nothing else done.
+    pub orphans: bool,
     /// Whether live choices are made anew.
     pub reselect: bool,
     /// Whether the stack's lifetime starts over.
@@ -75,6 +77,13 @@ pub struct Options {
     /// Prices of an agreement; what is chosen is chosen by list prices all the same, so that
     /// everybody gets the same choice.
     pub price_book: Option<PriceBook>,
+}
+
+impl Options {
+    /// Whether nothing is made: then no budget, quota or policy matters.
+    fn only_deletes(&self) -> bool {
+        self.destroy || self.orphans
+    }
 }
 
 /// What planning gives.
@@ -97,7 +106,12 @@ pub fn plan(input: Input<'_>) -> Planned {
     let mut findings = Findings::default();
     let (plan, explanation) = if input.options.destroy {
         (
-            destroy(input, &index, &mut findings),
+            partial::destroy(input, &index, &mut findings),
+            Explanation::default(),
+        )
+    } else if input.options.orphans {
+        (
+            partial::orphans(input, &index, &mut findings),
             Explanation::default(),
         )
     } else {
@@ -114,54 +128,7 @@ pub fn plan(input: Input<'_>) -> Planned {
     }
 }
 
-fn destroy(input: Input<'_>, index: &Index<'_>, findings: &mut Findings) -> Option<Plan> {
-    let changes = diff::destroy(input.live, index);
-    let location =
-        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
-    let after: Vec<Desired> = Vec::new();
-    let assembly = Assembly {
-        input,
-        index,
-        location,
-        lifetime: None,
-        pools: BTreeMap::new(),
-        bootstraps: BTreeMap::new(),
-        desired: after,
-    };
-    Some(assembly.assemble(changes, findings))
-}
-
-/// The plan for a stack whose lifetime is over: all goes but what remembers that.
-fn expire(
-    input: Input<'_>,
-    index: &Index<'_>,
-    term: &Term,
-    findings: &mut Findings,
-) -> Option<Plan> {
-    let location =
-        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
-    let keys = ssh_keys(input);
-    let context = context(input, &location, keys.as_deref(), Some(term));
-    let mut desired = shape::run(input.spec, &BTreeMap::new(), context);
-    desired.retain(|desired| desired.address == term.keeper);
-    for desired in &mut desired {
-        desired.needs.clear();
-    }
-    let changes = diff::expire(&desired, index, input.catalog);
-    findings.diagnostics.push(lifetime::finding(&term.lifetime));
-    let assembly = Assembly {
-        input,
-        index,
-        location,
-        lifetime: Some(term.lifetime),
-        pools: BTreeMap::new(),
-        bootstraps: BTreeMap::new(),
-        desired,
-    };
-    Some(assembly.assemble(changes, findings))
-}
-
-fn context<'a>(
+pub(crate) fn context<'a>(
     input: Input<'a>,
     location: &'a Region,
     ssh_keys: Option<&'a [String]>,
@@ -189,7 +156,8 @@ fn create(
     }
     let term = lifetime::of(input, index);
     if let Some(term) = term.as_ref().filter(|term| term.lifetime.over) {
-        return (expire(input, index, term, findings), Explanation::default());
+        let plan = partial::expire(input, index, term, findings);
+        return (plan, Explanation::default());
     }
     let Some(located) = location::choose(input) else {
         return (None, Explanation::default());
@@ -225,7 +193,7 @@ fn create(
 }
 
 /// Keys of the spec, else the one that the live key resource has.
-fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
+pub(crate) fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
     if let Some(keys) = &input.options.ssh_keys {
         return Some(keys.clone());
     }
@@ -297,18 +265,19 @@ fn scarcity(pool: &Pool, chosen: &Selection) -> Option<Scarcity> {
     (!is_usual || !chosen.others.is_empty()).then_some(scarcity)
 }
 
-struct Assembly<'a> {
-    input: Input<'a>,
-    index: &'a Index<'a>,
-    location: Region,
-    lifetime: Option<Lifetime>,
-    pools: BTreeMap<String, PoolPlan>,
-    bootstraps: BTreeMap<String, Bootstrap>,
-    desired: Vec<Desired>,
+/// A plan before it is one.
+pub(crate) struct Assembly<'a> {
+    pub(crate) input: Input<'a>,
+    pub(crate) index: &'a Index<'a>,
+    pub(crate) location: Region,
+    pub(crate) lifetime: Option<Lifetime>,
+    pub(crate) pools: BTreeMap<String, PoolPlan>,
+    pub(crate) bootstraps: BTreeMap<String, Bootstrap>,
+    pub(crate) desired: Vec<Desired>,
 }
 
 impl Assembly<'_> {
-    fn assemble(self, changes: Changes, findings: &mut Findings) -> Plan {
+    pub(crate) fn assemble(self, changes: Changes, findings: &mut Findings) -> Plan {
         let Input {
             spec,
             catalog,
@@ -327,7 +296,7 @@ impl Assembly<'_> {
             book: options.price_book.as_ref(),
         };
         let (cost, regular) = self.cost(&steps, prices);
-        if !options.destroy {
+        if !options.only_deletes() {
             let limits = (spec.budget.as_ref(), &options.limits);
             cost::check(&cost, regular, limits.0, limits.1, findings);
             cost::check_pools(&self.pools, &self.location, prices, findings);
@@ -355,6 +324,7 @@ impl Assembly<'_> {
             },
             lifetime: self.lifetime,
             targets: options.targets.iter().cloned().collect(),
+            orphans: options.orphans,
             has_changes: steps.iter().any(|step| step.action.writes()),
             complete: live.unread.is_empty(),
             counts: Plan::count(&steps),
@@ -377,7 +347,7 @@ impl Assembly<'_> {
             options,
             ..
         } = self.input;
-        if options.destroy {
+        if options.only_deletes() {
             return;
         }
         let subscription = live.subscription.as_deref().unwrap_or(NO_SUBSCRIPTION);
@@ -386,6 +356,8 @@ impl Assembly<'_> {
         findings.extend(preflight::rights(steps, live, options.mode, &group));
         findings.extend(preflight::policies(steps, live, options.mode, &group));
         findings.extend(preflight::placement(steps, live, options.mode));
+        let network = preflight::network(spec, steps, live, options.mode, &self.location);
+        findings.extend(network);
     }
 
     /// What it costs, and what it costs after with spot nodes paid for on demand.
@@ -412,7 +384,7 @@ impl Assembly<'_> {
             without_hardware: self.stays_away(desired),
         });
         // What a destroy, an end or a plan about other pools keeps goes on costing.
-        let is_whole = !options.destroy
+        let is_whole = !options.only_deletes()
             && options.targets.is_empty()
             && !self.lifetime.is_some_and(|lifetime| lifetime.over);
         let going: BTreeSet<&Address> = steps
@@ -443,7 +415,7 @@ impl Assembly<'_> {
 
     /// Offline, what belongs to one subscription is unknown: said once.
     fn note_unknown_facts(&self, findings: &mut Findings) {
-        if self.input.options.mode == Mode::Offline && !self.input.options.destroy {
+        if self.input.options.mode == Mode::Offline && !self.input.options.only_deletes() {
             let message =
                 "offline: quota, restrictions and image versions of the subscription are unknown";
             let finding = Diagnostic::new(Code::OfflineUnknowns, At::Nowhere, message);

@@ -44,6 +44,10 @@ pub mod status;
 
 pub mod drift;
 
+pub mod inventory;
+
+pub mod graph;
+
 pub mod sizes;
 
 pub mod catalog;

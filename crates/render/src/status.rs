@@ -130,6 +130,11 @@ pub fn text(status: &Status, style: Style) -> String {
             }
         }
     }
+    if !orphans.is_empty() {
+        paper.blank();
+        let help = "`tensorform destroy --orphans` deletes the orphans and nothing else; `apply` deletes them too";
+        crate::diagnostics::help(&mut paper, help);
+    }
     if !unread.is_empty() {
         paper.heading("Could not be read");
         for what in unread {

@@ -27,6 +27,17 @@ MATRIX = {
     "script": "    bootstrap: {script: setup.sh}\n",
     "scratch": "    disks: {scratch: nvme}\n",
     "both": "    disks: {scratch: nvme}\n    bootstrap: {script: setup.sh}\n",
+    "mounts": (
+        "    mounts:\n"
+        "      - {path: /data, source: \"https://acct.blob.core.windows.net/data\", type: blob_nfs}\n"
+        "      - {path: /mnt/my-home, source: \"nfs.example:/export\", type: nfs}\n"
+        "      - {path: /fast, source: \"10.0.0.4@tcp:/lustrefs\", type: lustre}\n"
+    ),
+    "docker": (
+        "    disks: {scratch: nvme}\n"
+        "    containers: {runtime: docker, images: [\"nvcr.io/nvidia/pytorch:24.07-py3\", ubuntu]}\n"
+    ),
+    "containerd": "    containers: {runtime: containerd, images: [ubuntu]}\n",
 }
 SIZES = ["Standard_NC24ads_A100_v4", "Standard_ND96isr_H100_v5"]
 suite = Suite()
@@ -118,8 +129,8 @@ FAKES = {
   for n in $(seq "$(cat /fake/disks)"); do echo "NAME=\"/dev/nvme${n}n1\" MODEL=\"Microsoft NVMe Direct Disk v2\""; done ;;
 *) : ;;
 esac""",
-    "findmnt": "[ -e /fake/mounted ]",
-    "mount": "touch /fake/mounted",
+    "findmnt": 'grep -qxF "$2" /fake/mounted',
+    "mount": 'echo "${@: -1}" >>/fake/mounted',
     "mdadm": r"""case "$1" in
 --create) mkdir -p /dev/md && touch /dev/md/tensorform-scratch ;;
 *) exit 1 ;;
@@ -128,7 +139,16 @@ esac""",
     "blkid": "[ -e /fake/formatted ] && echo tf-scratch",
     "wipefs": ":",
     "systemctl": ":",
-    "apt-get": ":",
+    "apt-get": r"""case "$*" in *install*nfs-common*) cp /fakes/wipefs /fakes/mount.nfs ;;
+*install*docker.io*) cp /fakes/docker-when-there /fakes/docker ;;
+esac""",
+    "mount.lustre": ":",
+    "nvidia-smi": ":",
+    "nvidia-ctk": ":",
+    "docker-when-there": r"""case "$1" in
+image) grep -qxF "$3" /fake/pulled ;;
+pull) echo "$3" >>/fake/pulled ;;
+esac""",
 }
 INSIDE = r"""
 set -eu
@@ -276,5 +296,35 @@ with suite.step("a script that fails is tried again, and its words stay on the n
     equal(read("runs"), "run\nrun\n")
     equal(read("scratch"), "none\nnone\n")
     check("told-in-confidence" in read("log") and "told-in-confidence" not in said, said)
+
+with suite.step("stores are mounted by units that are called as systemd calls them", "systemd"):
+    place = os.path.join(WORK, "mounts-Standard_ND96isr_H100_v5.yaml")
+    text = render(place, "train")
+    paths = {line.removeprefix("Where=") for file in document(text)["write_files"]
+             for line in file["content"].splitlines() if line.startswith("Where=")}
+    equal(paths, {"/data", "/mnt/my-home", "/fast"})
+    for path in paths:
+        done = subprocess.run(
+            ["systemd-escape", "--path", "--suffix=mount", path],
+            capture_output=True, text=True, check=True,
+        )
+        names = [os.path.basename(file["path"]) for file in document(text)["write_files"]]
+        check(done.stdout.strip() in names, done.stdout, names)
+    said, read = run("mounts", render(place, "train", shell=True), 8)
+    equal(read("result"), "ready\n", said + read("log"))
+    asked = read("asked")
+    for name in ["data.mount", "fast.mount", r"mnt-my\x2dhome.mount"]:
+        check(f"systemctl enable --now {name}" in asked, asked)
+    equal(count(asked, "apt-get"), 2, "the client is installed once: " + asked)
+
+with suite.step("a runtime that is missing is installed, and images are pulled once", "bash"):
+    place = os.path.join(WORK, "docker-Standard_ND96isr_H100_v5.yaml")
+    said, read = run("docker", render(place, "train", shell=True), 8)
+    equal(read("result"), "ready\n", said + read("log"))
+    asked = read("asked")
+    equal(count(asked, "docker-when-there pull") + count(asked, "docker pull"), 2, asked)
+    check("pull --quiet nvcr.io/nvidia/pytorch:24.07-py3" in asked, asked)
+    check("pull --quiet docker.io/library/ubuntu:latest" in asked, asked)
+    check("mount --bind /scratch/docker /var/lib/docker" in asked, asked)
 
 suite.end()

@@ -9,6 +9,7 @@ mod placement;
 mod policy;
 mod reservation;
 mod sizes;
+mod subnet;
 pub(crate) mod terms;
 mod usages;
 
@@ -54,6 +55,7 @@ enum Told {
     SpotPlacement(PlacementQuestion, Answer<Option<String>>),
     Reservations(ArmId, Answer<Option<ReservationGroupFact>>),
     Terms(PurchasePlan, Answer<model::live::TermsFact>),
+    Subnet(ArmId, Answer<Option<model::live::SubnetFact>>),
 }
 
 /// Answers those of the questions that have no answer yet.
@@ -105,6 +107,9 @@ pub async fn answer(
             Told::Terms(plan, answer) => {
                 facts.terms.insert(plan, answer);
             }
+            Told::Subnet(id, answer) => {
+                facts.subnets.insert(id, answer);
+            }
         }
     }
     Ok(())
@@ -150,6 +155,7 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
         Question::Permissions(scope) => of_permissions(client, scope).await,
         Question::Policy(node) => of_policies(client, node).await,
         Question::SpotPlacement(asked) => of_placement(client, asked).await,
+        Question::Subnet(id) => of_subnet(client, id).await,
         Question::Reservations(group) => of_reservations(client, group).await,
     }
 }
@@ -176,6 +182,13 @@ async fn of_placement(client: &Client, asked: &PlacementQuestion) -> Result<Told
     let found = placement::read(client, asked).await;
     let answer = known_or_untold(client, "the spot placement score", found).await?;
     Ok(Told::SpotPlacement(asked.clone(), answer))
+}
+
+async fn of_subnet(client: &Client, id: &ArmId) -> Result<Told, ReadError> {
+    let found = subnet::read(client, id).await;
+    let what = format!("the network of the subnet `{}`", id.name());
+    let answer = known_or_refused(client, &what, found).await?;
+    Ok(Told::Subnet(id.clone(), answer))
 }
 
 async fn of_reservations(client: &Client, group: &ArmId) -> Result<Told, ReadError> {

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    address::{Address, SUBNET_OF_NODES},
+    address::Address,
     ids::ArmId,
     live::{Instance, Live, LiveResource, Owner, State, Unread},
     resource::{ResourceKind, Tags, tags},
 };
 use serde_json::Value;
 
-use super::{ReadScope, lists::Lists, strangers};
+use super::{ReadScope, leftover, lists::Lists, strangers};
 use crate::wire::{self, VmDisks, state};
 
 /// Makes live resources of what was listed.
@@ -29,6 +29,12 @@ pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> 
         assembly.add_foreign(item);
     }
     assembly.add_instances();
+    for body in leftover::interfaces(lists) {
+        if assembly.is_ours(&wire::tags_of(body)) {
+            assembly.add(ResourceKind::NetworkInterface, body, None);
+        }
+    }
+    leftover::tell_apart(&mut assembly.found);
     let strangers = strangers::of(lists, &assembly.found);
     let mut resources: Vec<LiveResource> = assembly.found.into_values().collect();
     resources.sort_by(|one, other| one.id.cmp(&other.id));
@@ -53,6 +59,10 @@ struct Assembly<'a> {
     os_disks: BTreeMap<ArmId, ArmId>,
     /// Scale sets of ours.
     sets: BTreeSet<ArmId>,
+    /// Which VM of ours an interface belongs to.
+    interfaces: BTreeMap<ArmId, ArmId>,
+    /// VMs of ours with a public address of their own.
+    addressed: BTreeSet<ArmId>,
     instances: BTreeMap<ArmId, Vec<Instance>>,
     found: BTreeMap<ArmId, LiveResource>,
     unread: Vec<Unread>,
@@ -66,6 +76,8 @@ impl<'a> Assembly<'a> {
             disks: VmDisks::default(),
             os_disks: BTreeMap::new(),
             sets: BTreeSet::new(),
+            interfaces: BTreeMap::new(),
+            addressed: BTreeSet::new(),
             instances: BTreeMap::new(),
             found: BTreeMap::new(),
             unread: Vec::new(),
@@ -83,10 +95,16 @@ impl<'a> Assembly<'a> {
             let Some(id) = id_of(body).filter(|_| is_ours) else {
                 continue;
             };
+            let interfaces = interfaces_of(body).map(|interface| (interface, id.clone()));
+            assembly.interfaces.extend(interfaces);
             if let Some(disk) = wire::os_disk_of(&id, body) {
                 assembly.os_disks.insert(disk, id);
             }
         }
+        let addresses = lists.by_kind.get(&ResourceKind::PublicIpAddress);
+        let addressed = addresses.into_iter().flatten();
+        let addressed = addressed.filter_map(|body| assembly.machine_of_address(body));
+        assembly.addressed = addressed.cloned().collect();
         assembly
     }
 
@@ -110,7 +128,12 @@ impl<'a> Assembly<'a> {
         let tags = wire::tags_of(body);
         let owner = self.owner(kind, &id, body, &tags);
         let resource = match wire::decode_with(kind, body, &self.disks) {
-            Ok(resource) => Some(resource),
+            Ok(mut resource) => {
+                if let Some(vm) = resource.virtual_machine_mut() {
+                    vm.network.public_address = self.addressed.contains(&id);
+                }
+                Some(resource)
+            }
             Err(error) => {
                 // Of what is somebody else's the name is enough.
                 if owner != Owner::Foreign {
@@ -146,13 +169,22 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::NetworkSecurityGroup
                 | ResourceKind::PublicIpAddress
                 | ResourceKind::NatGateway
+                | ResourceKind::BastionHost
                 | ResourceKind::SshPublicKey
+                | ResourceKind::NetworkInterface
                 | ResourceKind::Disk
                 | ResourceKind::MarketplaceTerms
                 | ResourceKind::VirtualMachineScaleSet => {}
             }
         }
         self.found.insert(id, live);
+    }
+
+    /// The VM of ours whose interface has this public address.
+    fn machine_of_address(&self, body: &Value) -> Option<&ArmId> {
+        let configuration = body.pointer("/properties/ipConfiguration/id")?;
+        let configuration: ArmId = configuration.as_str()?.parse().ok()?;
+        self.interfaces.get(&configuration.parent()?)
     }
 
     /// Whose a resource is. An OS disk carries a copy of its VM's tags: the VM decides. A copy
@@ -164,11 +196,22 @@ impl<'a> Assembly<'a> {
         {
             return child_of(machine.clone());
         }
+        // The address that an interface brought along; one of the stack's own has its tag.
+        if kind == ResourceKind::PublicIpAddress
+            && !self.is_ours(tags)
+            && let Some(machine) = self.machine_of_address(body)
+        {
+            return child_of(machine.clone());
+        }
         let set = wire::set_of_vm(body).filter(|set| self.sets.contains(set));
         if let Some(set) = set {
             return child_of(set);
         }
-        let holder = body.get("managedBy").and_then(Value::as_str);
+        // A disk names its VM, an address its interface.
+        let holder = ["/managedBy", "/properties/ipConfiguration/id"];
+        let holder = holder
+            .iter()
+            .find_map(|place| body.pointer(place)?.as_str());
         let holder: Option<ArmId> = holder.and_then(|holder| holder.parse().ok());
         let held_by_set = holder.as_ref().and_then(ArmId::parent);
         if let Some(set) = held_by_set.filter(|set| self.sets.contains(set)) {
@@ -177,27 +220,21 @@ impl<'a> Assembly<'a> {
         if !self.is_ours(tags) {
             return Owner::Foreign;
         }
-        match address_in(tags) {
-            Some(address) if kind == ResourceKind::Disk && address.leaf() == "vm" => match holder {
-                Some(holder) => child_of(holder),
-                None => Owner::Stack(address.join("os_disk")),
-            },
-            // Its set is gone, or has let it go: a leftover of ours, each with a name of its own.
-            Some(address) if is_copy_of_set(kind, &address) => match holder {
-                Some(holder) => child_of(holder),
-                None => Owner::Stack(address.join("leftover").join(&id.name().replace('.', "_"))),
-            },
-            Some(address) => Owner::Stack(address),
-            None => {
-                self.unread.push(Unread {
-                    what: id.to_string(),
-                    reason: format!(
-                        "it carries the stack's tag, but `{}` is no address",
-                        tags.get(tags::ADDRESS).unwrap_or_default()
-                    ),
-                });
-                Owner::Foreign
-            }
+        let Some(address) = address_in(tags) else {
+            self.unread.push(Unread {
+                what: id.to_string(),
+                reason: format!(
+                    "it carries the stack's tag, but `{}` is no address",
+                    tags.get(tags::ADDRESS).unwrap_or_default()
+                ),
+            });
+            return Owner::Foreign;
+        };
+        match (leftover::address(kind, id, &address), holder) {
+            // What holds a part decides whose it is; a leftover is held by nothing.
+            (Some(_), Some(holder)) => child_of(holder),
+            (Some(leftover), None) => Owner::Stack(leftover),
+            (None, _) => Owner::Stack(address),
         }
     }
 
@@ -210,7 +247,7 @@ impl<'a> Assembly<'a> {
         found
     }
 
-    /// Subnets come with their network. They carry no tags: ours is known by its name.
+    /// Subnets come with their network. They carry no tags: ours are known by their names.
     fn add_subnets(&mut self, network: &LiveResource, body: &Value) {
         let subnets = body
             .pointer("/properties/subnets")
@@ -219,7 +256,6 @@ impl<'a> Assembly<'a> {
             let Some(id) = id_of(subnet) else {
                 continue;
             };
-            let is_ours = id.name().eq_ignore_ascii_case(SUBNET_OF_NODES);
             let resource = wire::decode(ResourceKind::Subnet, subnet);
             if let Err(error) = &resource {
                 self.unread.push(Unread {
@@ -231,7 +267,7 @@ impl<'a> Assembly<'a> {
                 arm_type: ResourceKind::Subnet.arm_type().to_owned(),
                 owner: Owner::Child {
                     of: network.id.clone(),
-                    address: is_ours.then(|| Address::network("subnet")),
+                    address: Address::of_subnet(id.name()),
                 },
                 tags: Tags::default(),
                 resource: resource.ok(),
@@ -244,13 +280,7 @@ impl<'a> Assembly<'a> {
 
     /// The NIC and the OS disk that a VM brings along, and its extensions.
     fn add_parts(&mut self, machine: &ArmId, body: &Value) {
-        let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
-        let interfaces: BTreeSet<ArmId> = interfaces
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(id_of)
-            .collect();
+        let interfaces: BTreeSet<ArmId> = interfaces_of(body).collect();
         let disk = wire::os_disk_of(machine, body);
         let extensions = body.get("resources").and_then(Value::as_array);
         let extensions = extensions.into_iter().flatten().filter_map(id_of);
@@ -325,14 +355,15 @@ impl<'a> Assembly<'a> {
     }
 }
 
-fn id_of(body: &Value) -> Option<ArmId> {
-    body.get("id")?.as_str()?.parse().ok()
+/// The interfaces of a VM.
+fn interfaces_of(body: &Value) -> impl Iterator<Item = ArmId> + use<'_> {
+    let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
+    let interfaces = interfaces.and_then(Value::as_array);
+    interfaces.into_iter().flatten().filter_map(id_of)
 }
 
-/// Whether a VM or a disk has the tags of a scale set, which its instances copy.
-fn is_copy_of_set(kind: ResourceKind, address: &Address) -> bool {
-    let copies = [ResourceKind::VirtualMachine, ResourceKind::Disk];
-    copies.contains(&kind) && address.leaf() == "scale_set"
+fn id_of(body: &Value) -> Option<ArmId> {
+    body.get("id")?.as_str()?.parse().ok()
 }
 
 fn address_in(tags: &Tags) -> Option<Address> {

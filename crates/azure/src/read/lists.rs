@@ -12,7 +12,7 @@ use model::{
 use serde_json::Value;
 
 use super::{
-    ReadScope, explain, instances,
+    ReadScope, explain, instances, leftover,
     strangers::{self, INTERFACE},
 };
 use crate::{
@@ -82,9 +82,10 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
         .by_kind
         .insert(ResourceKind::VirtualMachine, machines.bodies);
     reader.elsewhere(&tagged, &mut lists).await?;
+    reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
-    reader.interfaces(&mut lists).await;
+    reader.interfaces(&tagged, &mut lists).await;
     if scope.whole_group {
         lists.whole_group = reader.whole_group().await?;
     }
@@ -285,6 +286,19 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// Lists Bastion hosts where there is a reason to: the spec has one, or the stack has one.
+    async fn bastions(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
+        let kind = ResourceKind::BastionHost;
+        let has_one = tagged
+            .iter()
+            .any(|id| ResourceKind::from_arm_type(&id.resource_type()) == Some(kind));
+        if self.scope.has_bastion || has_one {
+            let bodies = self.kind_in(&self.scope.resource_group, kind).await?;
+            lists.by_kind.entry(kind).or_default().extend(bodies);
+        }
+        Ok(())
+    }
+
     /// Lists disks where there is a reason to: the spec has data disks, a disk of ours is no OS
     /// disk of a listed VM, or a VM leaves out what its OS disk knows.
     async fn disks(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
@@ -332,9 +346,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Lists interfaces where they may tell whose a user is; without permission nobody knows.
-    async fn interfaces(&self, lists: &mut Lists) {
-        let groups = strangers::groups_to_look_in(lists);
+    /// Lists interfaces where they may tell whose a user is, or are left of a VM; without
+    /// permission nobody knows.
+    async fn interfaces(&self, tagged: &[ArmId], lists: &mut Lists) {
+        let mut groups = strangers::groups_to_look_in(lists);
+        groups.extend(leftover::groups_to_look_in(tagged, lists));
         let found = join_all(groups.into_iter().map(|group| async move {
             let path = format!("{}/providers/{INTERFACE}", self.group_path(&group));
             let query = [("api-version", versions::of_type(INTERFACE))];

@@ -5,6 +5,7 @@
 
 mod assemble;
 pub(crate) mod instances;
+mod leftover;
 mod lists;
 pub(crate) mod one;
 pub(crate) mod strangers;
@@ -28,6 +29,8 @@ pub struct ReadScope {
     pub resource_group: String,
     /// Whether the spec has data disks, so that disks are read even where none is known of yet.
     pub has_data_disks: bool,
+    /// Whether the spec has a Bastion host, so that hosts are read even where none is known of yet.
+    pub has_bastion: bool,
     /// Whether everything in the group is listed, also what is of no type that we make: for a
     /// destroy, which names what it leaves.
     pub whole_group: bool,

@@ -10,7 +10,7 @@ use model::{
 use serde_json::Value;
 
 use super::lists::Lists;
-use crate::wire::state;
+use crate::wire::{self, state};
 
 /// Kinds whose bodies name their users.
 const USED: [ResourceKind; 5] = [
@@ -85,9 +85,7 @@ fn machines_by_interface(lists: &Lists) -> BTreeMap<ArmId, ArmId> {
     let mut machines = BTreeMap::new();
     let listed = lists.by_kind.get(&ResourceKind::VirtualMachine);
     for body in listed.into_iter().flatten() {
-        let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
-        let interfaces = interfaces.and_then(Value::as_array).into_iter().flatten();
-        for interface in interfaces.filter_map(|interface| id_at(interface, "/id")) {
+        for interface in wire::interfaces_of(body) {
             machines.extend(id_at(body, "/id").map(|machine| (interface, machine)));
         }
     }

@@ -6,10 +6,12 @@
 
 mod fields;
 
+mod bastion_host;
 mod disk;
 mod group;
 mod marketplace_terms;
 mod nat_gateway;
+mod network_interface;
 mod network_security_group;
 mod public_ip_address;
 mod scale_set;
@@ -26,6 +28,7 @@ pub(crate) mod patch;
 pub(crate) mod state;
 
 use model::{
+    ids::ArmId,
     resource::{Properties, Resource, ResourceKind, Tags, tags::RUN_TAGS},
     units::CaseInsensitive,
 };
@@ -78,10 +81,12 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::NetworkSecurityGroup(group) => network_security_group::encode(group),
         Properties::PublicIpAddress(address) => public_ip_address::encode(address),
         Properties::NatGateway(gateway) => nat_gateway::encode(gateway),
+        Properties::BastionHost(host) => bastion_host::encode(host),
         Properties::SshPublicKey(key) => ssh_public_key::encode(key)?,
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
+        Properties::NetworkInterface(interface) => network_interface::encode(interface),
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
     if resource.kind().takes_tags() {
@@ -112,6 +117,7 @@ pub(crate) fn decode_with(
             Properties::PublicIpAddress(public_ip_address::decode(body)?)
         }
         ResourceKind::NatGateway => Properties::NatGateway(nat_gateway::decode(body)?),
+        ResourceKind::BastionHost => Properties::BastionHost(bastion_host::decode(body)?),
         ResourceKind::SshPublicKey => Properties::SshPublicKey(ssh_public_key::decode(body)?),
         ResourceKind::Disk => Properties::Disk(disk::decode(body)?),
         ResourceKind::VirtualMachine => {
@@ -119,6 +125,9 @@ pub(crate) fn decode_with(
         }
         ResourceKind::VirtualMachineScaleSet => {
             Properties::VirtualMachineScaleSet(Box::new(scale_set::decode(body)?))
+        }
+        ResourceKind::NetworkInterface => {
+            Properties::NetworkInterface(network_interface::decode(body)?)
         }
         ResourceKind::MarketplaceTerms => {
             Properties::MarketplaceTerms(marketplace_terms::decode(body)?)
@@ -148,6 +157,13 @@ pub(crate) fn tags_of(body: &Value) -> Tags {
             Some((CaseInsensitive::new(name.as_str()), value))
         })
         .collect()
+}
+
+/// The interfaces of a VM.
+pub(crate) fn interfaces_of(body: &Value) -> impl Iterator<Item = ArmId> + use<'_> {
+    let interfaces = body.pointer("/properties/networkProfile/networkInterfaces");
+    let interfaces = interfaces.and_then(Value::as_array).into_iter().flatten();
+    interfaces.filter_map(|interface| interface.get("id")?.as_str()?.parse().ok())
 }
 
 /// Puts tags into a body, beside those that are there.

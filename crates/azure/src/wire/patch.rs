@@ -32,7 +32,8 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         | Properties::Subnet(_)
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
-        | Properties::NatGateway(_) => {
+        | Properties::NatGateway(_)
+        | Properties::BastionHost(_) => {
             let all: Vec<String> = after
                 .document()
                 .as_object()
@@ -47,6 +48,7 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         Properties::VirtualMachineScaleSet(set) => scale_set::over_live(set, live)?,
         Properties::ResourceGroup(_)
         | Properties::SshPublicKey(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => encode(after)?,
     };
@@ -93,13 +95,15 @@ pub(crate) fn changes(
             _ => Err(unchangeable(attributes)),
         },
         ResourceKind::ResourceGroup
+        | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
         | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
-        | ResourceKind::NatGateway => {
+        | ResourceKind::NatGateway
+        | ResourceKind::BastionHost => {
             over_live(after, attributes, live).map(|body| vec![Change::Put(body)])
         }
     }
@@ -156,6 +160,8 @@ fn place_of(kind: ResourceKind, attribute: &str) -> Option<Place> {
         (ResourceKind::Subnet, "nat_gateway") => Place::Member("natGateway"),
         (ResourceKind::NetworkSecurityGroup, "rules") => Place::Rules,
         (ResourceKind::PublicIpAddress, "allocation") => Place::Member("publicIPAllocationMethod"),
+        (ResourceKind::BastionHost, "tunneling") => Place::Member("enableTunneling"),
+        (ResourceKind::BastionHost, "subnet" | "public_ip") => Place::Member("ipConfigurations"),
         (ResourceKind::NatGateway, "public_ips") => Place::Member("publicIpAddresses"),
         (ResourceKind::NatGateway, "idle_timeout_minutes") => Place::Member("idleTimeoutInMinutes"),
         _ => return None,

@@ -43,17 +43,7 @@ fn shape(kind: ResourceKind) -> Shape {
                 "zones",
                 "properties",
             ],
-            &[
-                "publicIPAllocationMethod",
-                "publicIPAddressVersion",
-                "dnsSettings",
-                "ddosSettings",
-                "ipTags",
-                "ipAddress",
-                "publicIPPrefix",
-                "idleTimeoutInMinutes",
-                "deleteOption",
-            ],
+            ADDRESS,
         ),
         ResourceKind::NatGateway => (
             &["location", "tags", "sku", "zones", "properties"],
@@ -63,9 +53,11 @@ fn shape(kind: ResourceKind) -> Shape {
                 "publicIpPrefixes",
             ],
         ),
+        ResourceKind::BastionHost => (&["location", "tags", "sku", "zones", "properties"], BASTION),
         ResourceKind::Subnet
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey
+        | ResourceKind::NetworkInterface
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet
@@ -73,6 +65,33 @@ fn shape(kind: ResourceKind) -> Shape {
     };
     Shape { top, properties }
 }
+
+const BASTION: &[&str] = &[
+    "ipConfigurations",
+    "dnsName",
+    "virtualNetwork",
+    "networkAcls",
+    "scaleUnits",
+    "disableCopyPaste",
+    "enableFileCopy",
+    "enableIpConnect",
+    "enableShareableLink",
+    "enableTunneling",
+    "enableKerberos",
+    "enableSessionRecording",
+];
+
+const ADDRESS: &[&str] = &[
+    "publicIPAllocationMethod",
+    "publicIPAddressVersion",
+    "dnsSettings",
+    "ddosSettings",
+    "ipTags",
+    "ipAddress",
+    "publicIPPrefix",
+    "idleTimeoutInMinutes",
+    "deleteOption",
+];
 
 const SUBNET: &[&str] = &[
     "addressPrefix",

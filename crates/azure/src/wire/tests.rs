@@ -6,7 +6,7 @@ use model::{
     ids::ArmId,
     live::{Power, Provisioning},
     resource::{
-        DataDiskAttachment, Disk, ImageReference, Known, MarketplaceImage, NatGateway,
+        BastionHost, DataDiskAttachment, Disk, ImageReference, Known, MarketplaceImage, NatGateway,
         NetworkInterface, NetworkSecurityGroup, OsDisk, Properties, PublicIpAddress, Resource,
         ResourceGroup, ResourceKind, Security, SecurityRule, SshPublicKey, Subnet, System, Tags,
         VirtualMachine, VirtualNetwork, VmPriority,
@@ -139,13 +139,15 @@ fn interface() -> impl Strategy<Value = NetworkInterface> {
         subnet,
         proptest::option::of(any::<bool>()),
         any::<bool>(),
+        any::<bool>(),
     )
         .prop_map(
-            |(name, subnet, accelerated, delete_with_vm)| NetworkInterface {
+            |(name, subnet, accelerated, delete_with_vm, public_address)| NetworkInterface {
                 name,
                 subnet: Some(subnet),
                 accelerated,
                 delete_with_vm,
+                public_address,
             },
         )
 }
@@ -253,6 +255,23 @@ fn address() -> impl Strategy<Value = Properties> {
     })
 }
 
+fn bastion() -> impl Strategy<Value = Properties> {
+    let sku = prop_oneof![Just("Basic"), Just("Standard")];
+    let network = id("Microsoft.Network/virtualNetworks");
+    let address = id("Microsoft.Network/publicIPAddresses");
+    (region(), sku, network, address, any::<bool>()).prop_map(
+        |(location, sku, network, public_ip, tunneling)| {
+            Properties::BastionHost(BastionHost {
+                location,
+                sku: sku.into(),
+                subnet: network.child("subnets", "AzureBastionSubnet"),
+                public_ip,
+                tunneling,
+            })
+        },
+    )
+}
+
 fn key() -> impl Strategy<Value = Properties> {
     (region(), keys()).prop_map(|(location, keys)| {
         let public_key = Known::Value(keys.into_iter().next().unwrap_or_default());
@@ -284,6 +303,7 @@ fn properties() -> impl Strategy<Value = Properties> {
         security_group(),
         address(),
         gateway(),
+        bastion(),
         key(),
         disk(),
         machine().prop_map(|machine| Properties::VirtualMachine(Box::new(machine))),
@@ -347,6 +367,7 @@ proptest! {
         let mut expected = machine;
         expected.network.subnet = None;
         expected.network.accelerated = None;
+        expected.network.public_address = false;
         expected.network.name = asked_name(&expected.network.name).to_owned();
         let expected = Resource { properties: Properties::VirtualMachine(Box::new(expected)), ..resource };
         prop_assert_eq!(decode(ResourceKind::VirtualMachine, &body), Ok(expected));

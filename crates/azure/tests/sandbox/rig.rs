@@ -111,6 +111,7 @@ impl Rig {
             stack: "demo".to_owned(),
             resource_group: "rg-demo".to_owned(),
             has_data_disks: false,
+            has_bastion: false,
             whole_group: false,
             read_at: None,
         };
@@ -178,6 +179,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         run: Run::default(),
         lifetime: None,
         targets: Vec::new(),
+        orphans: false,
         diagnostics: Vec::new(),
     }
 }

@@ -165,6 +165,7 @@ pub(crate) fn node(index: usize) -> Wanted {
             subnet: Some(subnet_id()),
             accelerated: Some(true),
             delete_with_vm: true,
+            public_address: false,
         },
         security: Security::TrustedLaunch {
             secure_boot: true,

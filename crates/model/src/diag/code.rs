@@ -132,6 +132,12 @@ codes! {
     DisksDoNotFit = "POOL003", Error;
     /// A live pool that would have to become a scale set, or stop being one.
     GroupingFixed = "POOL004", Error;
+    /// A subnet that the nodes cannot be in.
+    SubnetUnusable = "NET001", Error;
+    /// A subnet that could not be checked.
+    SubnetUnknown = "NET002", Warning;
+    /// A network that cannot be another one while nodes are in it.
+    NetworkFixed = "NET003", Error;
     /// An image that does not run on the size.
     ImageDoesNotFit = "IMAGE001", Error;
     /// An image or version that the region does not have.

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{digest, units::SizeName};
+use crate::{
+    digest,
+    spec::{ContainerRuntime, Mount},
+    units::SizeName,
+};
 
 /// What an operation that writes attributes calls the custom data of a scale set's profile, which
 /// Azure never tells.
@@ -53,6 +57,23 @@ pub struct Setup {
     /// Local NVMe disks become one file system.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scratch: bool,
+    /// Existing stores that are mounted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mounts: Vec<Mount>,
+    /// What runs containers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub containers: Option<ContainerSetup>,
+}
+
+/// What runs containers, and the images that are pulled.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContainerSetup {
+    /// The runtime.
+    pub runtime: ContainerRuntime,
+    /// The images.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
 }
 
 impl Setup {

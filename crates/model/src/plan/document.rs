@@ -43,6 +43,9 @@ pub struct Plan {
     /// The pools that the plan is about alone, where it is not about the whole stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
+    /// Whether it deletes only what no spec wants.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub orphans: bool,
     /// Whether any step writes.
     pub has_changes: bool,
     /// Whether everything that matters could be read.
@@ -395,7 +398,8 @@ impl Plan {
 
     /// Whether it is to delete the whole stack: nothing is decided for any pool, and nothing stays.
     pub fn destroys(&self) -> bool {
-        self.pools.is_empty()
+        !self.orphans
+            && self.pools.is_empty()
             && self.targets.is_empty()
             && self.steps.iter().all(|step| step.after.is_none())
     }

@@ -42,6 +42,8 @@ kinds! {
     PublicIpAddress = "Microsoft.Network/publicIPAddresses", tags: true;
     /// A NAT gateway.
     NatGateway = "Microsoft.Network/natGateways", tags: true;
+    /// A Bastion host.
+    BastionHost = "Microsoft.Network/bastionHosts", tags: true;
     /// A public key.
     SshPublicKey = "Microsoft.Compute/sshPublicKeys", tags: true;
     /// A managed disk of its own.
@@ -50,6 +52,8 @@ kinds! {
     VirtualMachine = "Microsoft.Compute/virtualMachines", tags: true;
     /// A virtual machine scale set, with the profile that its instances are made from.
     VirtualMachineScaleSet = "Microsoft.Compute/virtualMachineScaleSets", tags: true;
+    /// A network interface that its VM left behind; those of VMs go along with them.
+    NetworkInterface = "Microsoft.Network/networkInterfaces", tags: true;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.
     MarketplaceTerms = "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements", tags: false;
 }

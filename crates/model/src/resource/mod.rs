@@ -124,6 +124,24 @@ impl Resource {
         vm.or_else(|| self.scale_set().map(|set| &set.priority))
     }
 
+    /// How many public addresses it is or has.
+    pub fn public_addresses(&self) -> u32 {
+        if self.kind() == ResourceKind::PublicIpAddress {
+            return 1;
+        }
+        let vm = self.virtual_machine();
+        let vm = vm.map(|vm| u32::from(vm.network.public_address));
+        let set = self.scale_set();
+        let set = set.map(|set| {
+            if set.network.public_address {
+                set.capacity
+            } else {
+                0
+            }
+        });
+        vm.or(set).unwrap_or(0)
+    }
+
     /// The capacity reservation group that its machines draw from, where they do.
     pub fn capacity_reservation(&self) -> Option<&ArmId> {
         let vm = self.virtual_machine();

@@ -54,10 +54,12 @@ properties! {
     NetworkSecurityGroup(NetworkSecurityGroup),
     PublicIpAddress(PublicIpAddress),
     NatGateway(NatGateway),
+    BastionHost(BastionHost),
     SshPublicKey(SshPublicKey),
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
     VirtualMachineScaleSet(Box<ScaleSet>),
+    NetworkInterface(LooseInterface),
     MarketplaceTerms(MarketplaceTerms),
 }
 
@@ -145,6 +147,22 @@ pub struct NatGateway {
     pub idle_timeout_minutes: u32,
 }
 
+/// A Bastion host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BastionHost {
+    /// Where it is.
+    pub location: Region,
+    /// `Basic`, `Standard` or `Premium`.
+    pub sku: CaseInsensitive,
+    /// The subnet, always named `AzureBastionSubnet`.
+    pub subnet: ArmId,
+    /// Its public address.
+    pub public_ip: ArmId,
+    /// Whether clients of one's own get through, such as `ssh`; the Basic SKU cannot.
+    pub tunneling: bool,
+}
+
 /// A public key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -214,15 +232,6 @@ pub struct VirtualMachine {
     pub reports_readiness: bool,
 }
 
-/// Whether a flag is not set, which documents leave out.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature that serde asks for"
-)]
-pub(super) fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
 /// An operating system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -247,6 +256,14 @@ impl System {
 pub struct PasswordSource {
     /// The environment variable that holds it when the plan is applied.
     pub from_env: String,
+}
+
+/// A network interface that belongs to no VM any more: never made, only deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LooseInterface {
+    /// Where it is.
+    pub location: Region,
 }
 
 /// The terms of a purchase plan of the marketplace, which a subscription accepts once for all.
@@ -392,6 +409,18 @@ pub struct NetworkInterface {
     pub accelerated: Option<bool>,
     /// Whether it goes with the VM.
     pub delete_with_vm: bool,
+    /// Whether it has a public address of its own, which comes and goes with it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub public_address: bool,
+}
+
+/// Whether a flag is off, which documents leave out.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+pub(super) fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// The security type of a VM.

@@ -117,4 +117,7 @@ pub struct InstanceInterface {
     pub subnet: ArmId,
     /// Accelerated networking.
     pub accelerated: bool,
+    /// Whether each instance has a public address of its own.
+    #[serde(default, skip_serializing_if = "super::properties::is_false")]
+    pub public_address: bool,
 }

@@ -34,6 +34,15 @@ impl Cidr {
         self.first <= other.first && other.last() <= self.last()
     }
 
+    /// The last block inside with a prefix of this length; `None` where this one is smaller.
+    pub fn last_block(self, prefix: u8) -> Option<Self> {
+        let fits = (self.prefix..=32).contains(&prefix);
+        fits.then(|| Self {
+            first: self.last() & !host_bits(prefix),
+            prefix,
+        })
+    }
+
     /// The first half of the block; a single address stays as it is.
     pub fn lower_half(self) -> Self {
         Self {
@@ -201,6 +210,11 @@ mod tests {
         assert_eq!(block("0.0.0.0/0").addresses(), 1 << 32);
         assert_eq!(block("10.40.0.0/16").lower_half(), block("10.40.0.0/17"));
         assert_eq!(block("10.0.0.1/32").lower_half(), block("10.0.0.1/32"));
+        let last = |of: &str, prefix| block(of).last_block(prefix);
+        assert_eq!(last("10.40.0.0/16", 26), Some(block("10.40.255.192/26")));
+        assert_eq!(last("10.0.0.0/26", 26), Some(block("10.0.0.0/26")));
+        assert_eq!(last("10.0.0.0/27", 26), None);
+        assert_eq!(last("0.0.0.0/0", 33), None);
     }
 
     #[test]

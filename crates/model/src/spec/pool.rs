@@ -306,7 +306,8 @@ pub struct Containers {
 }
 
 /// What runs containers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ContainerRuntime {
     /// Nothing.
     None,
@@ -359,7 +360,8 @@ pub enum DiskType {
 }
 
 /// An existing store to mount.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mount {
     /// Where on the node.
     pub path: String,
@@ -370,7 +372,8 @@ pub struct Mount {
 }
 
 /// How a store is mounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MountKind {
     /// A blob container over NFS 3.
     BlobNfs,

@@ -100,6 +100,20 @@ pub struct Access {
     pub via: Via,
     /// Blocks in CIDR form from which SSH is allowed.
     pub ssh_from: Vec<Cidr>,
+    /// The tier of the Bastion host, where there is one.
+    pub bastion_sku: BastionSku,
+}
+
+/// The length of the prefix of a Bastion host's subnet: the smallest that Azure takes.
+pub const BASTION_PREFIX: u8 = 26;
+
+/// A tier of Azure Bastion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BastionSku {
+    /// In the browser only.
+    Basic,
+    /// Clients of one's own too.
+    Standard,
 }
 
 /// Where the public keys come from.

@@ -2,7 +2,7 @@
 
 use model::plan::Setup;
 
-use super::SCRATCH_PATH;
+use super::{SCRATCH_PATH, containers, mounts};
 
 /// The folder of the bootstrap on a node.
 pub(super) const FOLDER: &str = "/opt/tensorform/bootstrap";
@@ -38,42 +38,24 @@ const PRIVATE: &str = "0700";
 
 /// The files of a node's bootstrap, those that others need first.
 pub fn files(node: Node<'_>) -> Vec<File> {
-    let Node {
-        setup: Setup { scratch },
-        local_disks,
-        script,
-    } = node;
-    let own = |name: &str, permissions, text: &str| File {
-        path: format!("{FOLDER}/{name}"),
-        permissions,
-        text: text.to_owned(),
-    };
-    let mut settings: Vec<(&str, String)> = Vec::new();
-    let mut steps = Vec::new();
-    if *scratch {
-        let count = local_disks.map(|count| count.to_string());
-        settings.push(("SCRATCH_PATH", SCRATCH_PATH.to_owned()));
-        settings.push(("SCRATCH_DISKS", count.unwrap_or_default()));
-        let text = include_str!("scripts/scratch.sh");
-        steps.push(own("steps/10-scratch", PROGRAM, text));
-    }
-    if let Some(script) = script {
-        let text = include_str!("scripts/script.sh");
-        steps.push(own("steps/90-script", PROGRAM, text));
-        steps.push(own("script", PRIVATE, script));
-    }
+    let mut settings = Vec::new();
+    let steps = steps(node, &mut settings);
     let settings: Vec<String> = settings
         .iter()
         .map(|(name, value)| format!("{name}={}\n", quoted(value)))
         .collect();
-    let settings = settings.concat();
     let mut files = vec![
-        own("settings", PLAIN, &settings),
+        own("settings", PLAIN, &settings.concat()),
         own("common", PLAIN, include_str!("scripts/common.sh")),
         own("run", PROGRAM, include_str!("scripts/run.sh")),
         own("await", PROGRAM, include_str!("scripts/await.sh")),
     ];
     files.extend(steps);
+    files.extend(node.setup.mounts.iter().map(|mount| File {
+        path: format!("/etc/systemd/system/{}", mounts::unit_name(mount)),
+        permissions: PLAIN,
+        text: mounts::unit(mount),
+    }));
     files.push(File {
         path: format!("/etc/systemd/system/{UNIT}"),
         permissions: PLAIN,
@@ -82,8 +64,56 @@ pub fn files(node: Node<'_>) -> Vec<File> {
     files
 }
 
+/// The steps in their order, with what they are told.
+fn steps(node: Node<'_>, settings: &mut Vec<(&'static str, String)>) -> Vec<File> {
+    let Node {
+        setup,
+        local_disks,
+        script,
+    } = node;
+    let Setup {
+        scratch,
+        mounts,
+        containers,
+    } = setup;
+    let mut steps = Vec::new();
+    if *scratch {
+        let count = local_disks.map(|count| count.to_string());
+        settings.push(("SCRATCH_PATH", SCRATCH_PATH.to_owned()));
+        settings.push(("SCRATCH_DISKS", count.unwrap_or_default()));
+        let text = include_str!("scripts/scratch.sh");
+        steps.push(own("steps/10-scratch", PROGRAM, text));
+    }
+    if !mounts.is_empty() {
+        settings.push(("MOUNT_UNITS", mounts::units(mounts)));
+        settings.push(("MOUNT_CLIENTS", mounts::clients(mounts)));
+        let text = include_str!("scripts/mounts.sh");
+        steps.push(own("steps/20-mounts", PROGRAM, text));
+    }
+    if let Some(containers) = containers {
+        settings.extend(containers::settings(containers));
+        let text = include_str!("scripts/containers.sh");
+        steps.push(own("steps/30-containers", PROGRAM, text));
+    }
+    if let Some(script) = script {
+        let text = include_str!("scripts/script.sh");
+        steps.push(own("steps/90-script", PROGRAM, text));
+        steps.push(own("script", PRIVATE, script));
+    }
+    steps
+}
+
+/// A file in the folder of the bootstrap.
+fn own(name: &str, permissions: &'static str, text: &str) -> File {
+    File {
+        path: format!("{FOLDER}/{name}"),
+        permissions,
+        text: text.to_owned(),
+    }
+}
+
 /// A value as one word of a shell, whatever is in it.
-fn quoted(value: &str) -> String {
+pub(super) fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', r"'\''"))
 }
 
@@ -114,7 +144,11 @@ mod tests {
         let base = ["settings", "common", "run", "await"];
         let check = |scratch, script, steps: &[&str]| {
             let expected = [&base, steps, &[UNIT]].concat();
-            assert_eq!(names(&Setup { scratch }, script), expected);
+            let setup = Setup {
+                scratch,
+                ..Setup::default()
+            };
+            assert_eq!(names(&setup, script), expected);
         };
         check(false, None, &[]);
         check(true, None, &["10-scratch"]);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::files::{FOLDER, File, Node, UNIT, files};
+use super::files::{FOLDER, File, Node, UNIT, files, quoted};
 
 /// The bootstrap for cloud-init: its first line, and JSON, which is YAML that nothing misreads.
 pub fn cloud_config(node: Node<'_>) -> String {
@@ -50,6 +50,7 @@ pub fn shell(node: Node<'_>) -> String {
         } else {
             "\n"
         };
+        let path = quoted(&path);
         let write =
             format!("install -m {permissions} /dev/stdin {path} <<'{end}'\n{text}{last}{end}\n");
         script.push_str(&write);
@@ -67,7 +68,11 @@ mod tests {
     const SCRIPT: &str = "#!/bin/bash\necho \"it's\" $HOME\nTENSORFORM_END\n";
 
     fn node() -> Node<'static> {
-        const SETUP: Setup = Setup { scratch: true };
+        static SETUP: Setup = Setup {
+            scratch: true,
+            mounts: Vec::new(),
+            containers: None,
+        };
         Node {
             setup: &SETUP,
             local_disks: Some(8),
@@ -94,7 +99,7 @@ mod tests {
     #[test]
     fn a_script_that_has_the_end_mark_of_a_document_is_written_whole() {
         let text = shell(node());
-        let begin = format!("{FOLDER}/script <<'TENSORFORM_END_'\n{SCRIPT}TENSORFORM_END_\n");
+        let begin = format!("'{FOLDER}/script' <<'TENSORFORM_END_'\n{SCRIPT}TENSORFORM_END_\n");
         assert!(text.contains(&begin), "{text}");
     }
 }

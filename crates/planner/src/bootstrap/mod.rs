@@ -9,6 +9,10 @@ pub mod forms;
 
 mod check;
 
+mod containers;
+
+mod mounts;
+
 mod record;
 
 pub(crate) use self::record::tag_of_pool;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::{
     catalog::{Catalog, Size},
     digest,
-    plan::{Bootstrap, BootstrapOnSize, ScriptReference, Setup},
-    spec::{Pool, Spec},
+    plan::{Bootstrap, BootstrapOnSize, ContainerSetup, ScriptReference, Setup},
+    spec::{ContainerRuntime, Pool, Spec},
     units::SizeName,
 };
 
@@ -17,12 +17,24 @@ use crate::{location::Selections, select::Findings};
 pub fn of_pool(pool: &Pool) -> Option<(Setup, Option<ScriptReference>)> {
     let setup = Setup {
         scratch: pool.disks.scratch_nvme,
+        mounts: pool.mounts.clone(),
+        containers: containers(pool),
     };
     let script = pool.bootstrap.as_ref().map(|bootstrap| ScriptReference {
         path: bootstrap.script.clone(),
         digest: digest::of_text(script_text(pool).unwrap_or_default()),
     });
     (!setup.is_empty() || script.is_some()).then_some((setup, script))
+}
+
+/// What runs containers on the nodes of a pool; `None` where nothing does.
+fn containers(pool: &Pool) -> Option<ContainerSetup> {
+    let containers = pool.containers.as_ref()?;
+    let setup = ContainerSetup {
+        runtime: containers.runtime,
+        images: containers.images.clone(),
+    };
+    (setup.runtime != ContainerRuntime::None).then_some(setup)
 }
 
 /// The digest that nodes of a pool carry as a tag; `None` where they run nothing.

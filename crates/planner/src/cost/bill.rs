@@ -141,8 +141,12 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
                 1,
             )]
         }
+        Properties::BastionHost(host) => {
+            vec![(&host.location, Service::of_bastion(&host.sku), 1)]
+        }
         // These cost nothing by themselves.
         Properties::MarketplaceTerms(_)
+        | Properties::NetworkInterface(_)
         | Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
         | Properties::Subnet(_)
@@ -191,7 +195,13 @@ fn of_machine(
         } = plan;
         Thing::Software(format!("software of {publisher}:{product}:{name}"))
     });
-    disk.into_iter().chain(machine).chain(software)
+    // A static address is paid for as long as there is one.
+    let has_address = vm.network.public_address && !is_gone;
+    let address = has_address.then_some(Thing::Service(Service::PublicIpAddress));
+    disk.into_iter()
+        .chain(machine)
+        .chain(software)
+        .chain(address)
 }
 
 /// The same things with every spot machine paid for on demand; `None` where none is spot.

@@ -10,6 +10,7 @@ use model::{
 use super::{
     bill::{Item, State, Thing},
     quote::Meter,
+    service::Service,
 };
 
 /// Things of a set, each with its number.
@@ -48,6 +49,9 @@ pub(super) fn things(
         };
         (each, disks)
     }));
+    if set.network.public_address {
+        things.push((Thing::Service(Service::PublicIpAddress), disks));
+    }
     let machine = Thing::Machine {
         size: set.size.clone(),
         meter: Meter::of(system, option),

@@ -2,9 +2,12 @@
 //!
 //! Batch itself costs nothing: its nodes are machines like others.
 
-use model::plan::CostKind;
+use model::{plan::CostKind, units::CaseInsensitive};
 
-use super::{bill::Bill, quote::Unit};
+use super::{
+    bill::{Bill, Thing},
+    quote::Unit,
+};
 
 /// A service of the network or above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +47,21 @@ pub enum KubernetesTier {
 }
 
 impl Service {
+    /// A Bastion host of a tier; one that no meter is known of has no price.
+    pub(super) fn of_bastion(tier: &CaseInsensitive) -> Thing {
+        let tiers = [
+            ("basic", BastionTier::Basic),
+            ("standard", BastionTier::Standard),
+            ("premium", BastionTier::Premium),
+        ];
+        let key = tier.key();
+        let known = tiers.into_iter().find(|(word, _)| *word == key);
+        known.map_or_else(
+            || Thing::Software(format!("Bastion {tier}")),
+            |(_, tier)| Thing::Service(Self::Bastion(tier)),
+        )
+    }
+
     /// What kind of line it is.
     pub(super) fn kind(self) -> CostKind {
         match self {

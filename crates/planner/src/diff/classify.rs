@@ -56,6 +56,14 @@ fn table(kind: ResourceKind) -> &'static [Row] {
             ("public_ips", Class::Update),
             ("idle_timeout_minutes", Class::Update),
         ],
+        // Azure raises the tier in place and never lowers it; nothing is lost with a host.
+        ResourceKind::BastionHost => &[
+            ("location", Class::Refuse),
+            ("sku", Class::Replace),
+            ("subnet", Class::Refuse),
+            ("public_ip", Class::Refuse),
+            ("tunneling", Class::Update),
+        ],
         ResourceKind::SshPublicKey => {
             &[("location", Class::Replace), ("public_key", Class::Update)]
         }
@@ -68,6 +76,8 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
         ResourceKind::VirtualMachineScaleSet => SCALE_SET,
+        // Only what a VM left behind: there is no desired one to compare with.
+        ResourceKind::NetworkInterface => &[("location", Class::Refuse)],
         // Terms are accepted or not: there is nothing to change.
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }
@@ -100,6 +110,8 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("network.accelerated", Class::Ignore),
     ("network.name", Class::Ignore),
     ("network.delete_with_vm", Class::Report),
+    // It comes and goes with the interface, which the VM keeps.
+    ("network.public_address", Class::Report),
     ("security.*", Class::Replace),
     ("reports_readiness", Class::Readiness),
 ];
@@ -135,6 +147,7 @@ const SCALE_SET: &[Row] = &[
     ("data_disks.*", Class::Refuse),
     ("network.subnet", Class::Refuse),
     ("network.accelerated", Class::Refuse),
+    ("network.public_address", Class::Report),
     ("network.name", Class::Ignore),
     ("security.*", Class::Replace),
     ("reports_readiness", Class::Update),

@@ -168,6 +168,10 @@ pub(super) fn build(
 /// only where something is done. A stranger's tag or a stopped neighbour makes no plan stale.
 fn relied_on(desired: &Desired, live: &LiveResource, action: Action) -> FingerprintValues {
     let mut values = live.values();
+    // A VM read alone does not tell it.
+    if desired.resource.kind() == ResourceKind::VirtualMachine {
+        values.remove("network.public_address");
+    }
     values.retain(
         |path, _| match (path.strip_prefix("tags."), path.starts_with("state.")) {
             (Some(name), _) => {

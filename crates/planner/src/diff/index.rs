@@ -110,6 +110,13 @@ impl<'a> Index<'a> {
                 ids.extend(subnet.nat_gateway.clone());
                 ids.extend(subnet.network_security_group.clone());
             }
+            Some(Properties::BastionHost(host)) => {
+                ids.extend([host.subnet.clone(), host.public_ip.clone()]);
+            }
+            // It may be in any of them, and does not say.
+            Some(Properties::NetworkInterface(_)) => {
+                ids.extend(self.shared_by_machines.iter().copied().cloned());
+            }
             Some(Properties::NatGateway(gateway)) => ids.extend(gateway.public_ips.iter().cloned()),
             _ => {}
         }

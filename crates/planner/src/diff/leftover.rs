@@ -27,6 +27,13 @@ pub(super) fn steps(desired: &[Desired], index: &Index<'_>, changes: &mut Change
     add(&going, index, ReasonCode::NotInSpec, changes);
 }
 
+/// The same where nothing else is planned: what is protected stays, and hinders nobody.
+pub(super) fn orphans(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
+    let leftover = undesired(desired, index);
+    let going = without_kept(&leftover, index, Severity::Warning, changes);
+    add(&going, index, ReasonCode::NotInSpec, changes);
+}
+
 /// Adds deletions of what goes when the stack's lifetime is over: what is protected stays.
 pub(super) fn expired(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
     let leftover = undesired(desired, index);

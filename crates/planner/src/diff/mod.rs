@@ -85,6 +85,13 @@ pub(crate) fn expire(desired: &[Desired], index: &Index<'_>, catalog: &Catalog) 
     changes
 }
 
+/// The steps that delete what is ours and not desired, and do nothing else.
+pub(crate) fn orphans(desired: &[Desired], index: &Index<'_>) -> Changes {
+    let mut changes = Changes::default();
+    leftover::orphans(desired, index, &mut changes);
+    changes
+}
+
 /// The steps that delete everything that is ours and may be deleted.
 pub fn destroy(live: &Live, index: &Index<'_>) -> Changes {
     let mut changes = Changes::default();

@@ -3,7 +3,8 @@
 //! Reading order is by what asking costs: the `quota` of all pools together, and what their
 //! capacity `reservation` groups have; what the
 //! subscription and the credential allow (`rights`); what policies say to nodes (`policy`);
-//! and how likely spot capacity is to be had (`placement`). Restrictions, images and terms are
+//! how likely spot capacity is to be had (`placement`); and whether a subnet that is not the
+//! stack's takes the nodes (`network`). Restrictions, images and terms are
 //! checked where they are chosen. Only a plan that writes asks anything.
 
 mod quota;
@@ -16,8 +17,11 @@ mod reservation;
 
 mod placement;
 
+mod network;
+
 pub use self::quota::{QuotaReport, report};
 
 pub(crate) use self::{
-    placement::placement, policy::policies, quota::quota, reservation::reservations, rights::rights,
+    network::network, placement::placement, policy::policies, quota::quota,
+    reservation::reservations, rights::rights,
 };

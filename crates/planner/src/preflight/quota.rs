@@ -74,10 +74,10 @@ pub fn report(plan: &Plan, catalog: &Catalog, live: &Live) -> QuotaReport {
     let mut demand = demand(&plan.steps, weights);
     for step in &plan.steps {
         let pool = step.address.pool_name();
-        if step.kind == ResourceKind::PublicIpAddress {
-            demand.addresses(0);
-        }
         if let Some(after) = &step.after {
+            if after.public_addresses() > 0 {
+                demand.addresses(0);
+            }
             demand.machines(after, weights, 0, pool);
         }
     }
@@ -149,15 +149,17 @@ fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
         let pool = step.address.pool_name();
         match step.action {
             Action::Create => {
-                if step.kind == ResourceKind::PublicIpAddress {
-                    demand.addresses(1);
-                }
                 if let Some(after) = &step.after {
+                    demand.more_addresses(i64::from(after.public_addresses()));
                     demand.machines(after, weights, 1, pool);
                 }
             }
             // Another size is paid from the quota of its own family, and gives back the old one's.
             Action::Update | Action::RestartUpdate | Action::StopUpdate | Action::Replace => {
+                if let (Some(before), Some(after)) = (&step.before, &step.after) {
+                    let count = |of: &Resource| i64::from(of.public_addresses());
+                    demand.more_addresses(count(after) - count(before));
+                }
                 if let (Some(before), Some(after)) = (&step.before, &step.after)
                     && (before.machines() != after.machines()
                         || before.capacity_reservation() != after.capacity_reservation())
@@ -230,6 +232,12 @@ impl Demand {
         true
     }
 
+    fn more_addresses(&mut self, amount: i64) {
+        if amount != 0 {
+            self.addresses(amount);
+        }
+    }
+
     fn addresses(&mut self, amount: i64) {
         for name in ADDRESSES {
             *self.network.entry(name.to_owned()).or_default() += amount;
@@ -271,6 +279,7 @@ fn check(
             | Question::Permissions(_)
             | Question::Policy(_)
             | Question::SpotPlacement(_)
+            | Question::Subnet(_)
             | Question::Reservations(_) => "compute",
         };
         let message = format!("the {kind} quota in {location} could not be read: {reason}");

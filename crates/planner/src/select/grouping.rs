@@ -111,6 +111,7 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
             subnet: Some(set.network.subnet.clone()),
             accelerated: Some(set.network.accelerated),
             delete_with_vm: true,
+            public_address: set.network.public_address,
         },
         security: set.security.clone(),
         reports_readiness: set.reports_readiness,

@@ -2,6 +2,8 @@
 
 pub mod names;
 
+mod access;
+
 mod network;
 
 mod node;
@@ -150,9 +152,11 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::Subnet
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
-        | ResourceKind::NatGateway => 1,
+        | ResourceKind::NatGateway
+        | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey => 3,
         ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => 4,
     }

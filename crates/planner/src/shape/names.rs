@@ -1,7 +1,7 @@
 //! Names and ids of a stack's resources.
 
 use model::{
-    address::SUBNET_OF_NODES,
+    address::{SUBNET_OF_BASTION, SUBNET_OF_NODES},
     digest,
     ids::ArmId,
     resource::{PurchasePlan, ResourceKind, System},
@@ -37,10 +37,19 @@ impl Names {
             .in_group(kind.arm_type(), &format!("{}-{suffix}", self.stack))
     }
 
-    /// The id of a subnet of the stack's network.
+    /// The id of the subnet of the nodes in the stack's network.
     pub fn subnet(&self) -> ArmId {
+        self.subnet_named(SUBNET_OF_NODES)
+    }
+
+    /// The id of the subnet of the Bastion host.
+    pub fn bastion_subnet(&self) -> ArmId {
+        self.subnet_named(SUBNET_OF_BASTION)
+    }
+
+    fn subnet_named(&self, name: &str) -> ArmId {
         self.shared(ResourceKind::VirtualNetwork, "vnet")
-            .child("subnets", SUBNET_OF_NODES)
+            .child("subnets", name)
     }
 
     /// The name of a node, which is its host name too. At most 62 characters: 40 of the

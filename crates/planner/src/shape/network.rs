@@ -11,13 +11,13 @@ use model::{
     ids::ArmId,
     resource::{
         NatGateway, NetworkSecurityGroup, Properties, PublicIpAddress, Resource, ResourceKind,
-        Subnet, Tags, VirtualNetwork,
+        SecurityRule, Subnet, Tags, VirtualNetwork,
     },
-    spec::{Network, Outbound, Spec},
+    spec::{BASTION_PREFIX, Network, Outbound, Spec, Via},
     units::{CaseInsensitive, Region},
 };
 
-use super::{Allowed, Desired, names::Names};
+use super::{Allowed, Desired, access, names::Names};
 
 /// Minutes after which the NAT gateway drops an idle flow: Azure's own default and smallest value.
 const IDLE_TIMEOUT_MINUTES: u32 = 4;
@@ -31,7 +31,8 @@ pub(super) struct Shaped {
 /// Where nodes have their interface.
 pub(super) struct SubnetOfNodes {
     pub(super) id: ArmId,
-    pub(super) needs: Option<Address>,
+    /// What must be there before nodes.
+    pub(super) needs: Address,
 }
 
 pub(super) fn shape(spec: &Spec, names: &Names, tags: &Tags, location: &Region) -> Shaped {
@@ -40,7 +41,7 @@ pub(super) fn shape(spec: &Spec, names: &Names, tags: &Tags, location: &Region) 
             resources: Vec::new(),
             subnet: SubnetOfNodes {
                 id: subnet.clone(),
-                needs: None,
+                needs: Address::resource_group(),
             },
         },
         Network::Own {
@@ -52,33 +53,47 @@ pub(super) fn shape(spec: &Spec, names: &Names, tags: &Tags, location: &Region) 
                 tags,
                 location,
                 nat: *outbound == Outbound::Nat,
+                rules: access::rules(spec),
             };
             let mut resources = vec![
                 own.virtual_network(&address_space.to_string()),
                 own.security_group(),
             ];
             if own.nat {
-                resources.extend([own.nat_address(), own.nat_gateway()]);
+                resources.extend([own.address("nat_ip", "nat-ip"), own.nat_gateway()]);
             }
             resources.push(own.subnet(address_space.lower_half().to_string()));
+            if spec.access.via == Via::Bastion
+                && let Some(block) = address_space.last_block(BASTION_PREFIX)
+            {
+                resources.extend(access::bastion(&own, block, spec.access.bastion_sku));
+            }
             let subnet = SubnetOfNodes {
                 id: names.subnet(),
-                needs: Some(Address::network("subnet")),
+                needs: Address::network("subnet"),
             };
             Shaped { resources, subnet }
         }
     }
 }
 
-struct Own<'a> {
-    names: &'a Names,
+/// What the parts of a network of the stack's own share.
+pub(super) struct Own<'a> {
+    pub(super) names: &'a Names,
     tags: &'a Tags,
-    location: &'a Region,
+    pub(super) location: &'a Region,
     nat: bool,
+    rules: BTreeMap<String, SecurityRule>,
 }
 
 impl Own<'_> {
-    fn desired(&self, part: &str, id: ArmId, properties: Properties, needs: &[&str]) -> Desired {
+    pub(super) fn desired(
+        &self,
+        part: &str,
+        id: ArmId,
+        properties: Properties,
+        needs: &[&str],
+    ) -> Desired {
         let takes_tags = properties.kind().takes_tags();
         let needs: Vec<Address> = needs.iter().map(|part| Address::network(part)).collect();
         Desired {
@@ -110,24 +125,26 @@ impl Own<'_> {
         self.desired("vnet", id, Properties::VirtualNetwork(properties), &[])
     }
 
-    /// Azure's default rules stay alone: traffic inside the network and out, nothing in.
+    /// Without rules of its own Azure's default ones stay alone: traffic inside the network and
+    /// out, nothing in.
     fn security_group(&self) -> Desired {
         let properties = NetworkSecurityGroup {
             location: self.location.clone(),
-            rules: BTreeMap::new(),
+            rules: self.rules.clone(),
         };
         let id = self.names.shared(ResourceKind::NetworkSecurityGroup, "nsg");
         self.desired("nsg", id, Properties::NetworkSecurityGroup(properties), &[])
     }
 
-    fn nat_address(&self) -> Desired {
+    /// A public address: Standard ones are static.
+    pub(super) fn address(&self, part: &str, suffix: &str) -> Desired {
         let properties = PublicIpAddress {
             location: self.location.clone(),
             sku: CaseInsensitive::from("Standard"),
             allocation: CaseInsensitive::from("Static"),
         };
-        let id = self.names.shared(ResourceKind::PublicIpAddress, "nat-ip");
-        self.desired("nat_ip", id, Properties::PublicIpAddress(properties), &[])
+        let id = self.names.shared(ResourceKind::PublicIpAddress, suffix);
+        self.desired(part, id, Properties::PublicIpAddress(properties), &[])
     }
 
     fn nat_gateway(&self) -> Desired {

@@ -8,7 +8,7 @@ use model::{
         DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, PasswordSource, Properties,
         Resource, ResourceKind, SshPublicKey, System, Tags, VirtualMachine, VmPriority,
     },
-    spec::{DataDisk, DiskType, OperatingSystem, Pool, Priority, Spec, SshKeys},
+    spec::{DataDisk, DiskType, OperatingSystem, Pool, Priority, Spec, SshKeys, Via},
     units::CaseInsensitive,
 };
 use rust_decimal::Decimal;
@@ -150,11 +150,12 @@ impl Node<'_> {
                 subnet: Some(self.scope.subnet.id.clone()),
                 accelerated: Some(self.selection.accelerated_networking),
                 delete_with_vm: true,
+                public_address: self.scope.spec.access.via == Via::PublicIp,
             },
             security: choice.security,
             reports_readiness: bootstrap::of_pool(self.pool).is_some(),
         };
-        let mut needs: Vec<Address> = self.scope.subnet.needs.iter().cloned().collect();
+        let mut needs = vec![self.scope.subnet.needs.clone()];
         needs.extend(self.os().is_linux().then(Address::ssh_key));
         needs.extend(self.selection.terms.as_ref().map(Address::terms));
         needs.extend(

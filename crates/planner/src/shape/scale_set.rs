@@ -8,7 +8,7 @@ use model::{
         InstanceDataDisk, InstanceInterface, InstanceOsDisk, Orchestration, Properties, Resource,
         ScaleSet, System,
     },
-    spec::Pool,
+    spec::{Pool, Via},
     units::CaseInsensitive,
 };
 
@@ -31,19 +31,6 @@ pub(super) fn pool(
     let own_name = scope.names.pool(name);
     // What a live set has stands at each of its instances.
     let choice = selection.node(0);
-    let data_disks: BTreeMap<u32, InstanceDataDisk> = pool
-        .disks
-        .data
-        .iter()
-        .map(|disk| {
-            let each = InstanceDataDisk {
-                size_gb: disk.size_gb,
-                disk_type: disk.disk_type,
-                caching: CaseInsensitive::from(caching(*disk)),
-            };
-            (disk.lun, each)
-        })
-        .collect();
     let set = ScaleSet {
         location: scope.context.location.clone(),
         zones: selection.zones.clone(),
@@ -66,16 +53,17 @@ pub(super) fn pool(
             size_gb: choice.os_disk_gb,
             disk_type: choice.os_disk_type,
         },
-        data_disks,
+        data_disks: data_disks(pool),
         network: InstanceInterface {
             name: format!("{own_name}-nic"),
             subnet: scope.subnet.id.clone(),
             accelerated: selection.accelerated_networking,
+            public_address: scope.spec.access.via == Via::PublicIp,
         },
         security: choice.security,
         reports_readiness: bootstrap::of_pool(pool).is_some(),
     };
-    let mut needs: Vec<Address> = scope.subnet.needs.iter().cloned().collect();
+    let mut needs = vec![scope.subnet.needs.clone()];
     needs.push(Address::ssh_key());
     needs.extend(selection.terms.as_ref().map(Address::terms));
     Desired {
@@ -88,4 +76,17 @@ pub(super) fn pool(
         needs,
         allowed: allowed(pool),
     }
+}
+
+/// The data disks of each instance.
+fn data_disks(pool: &Pool) -> BTreeMap<u32, InstanceDataDisk> {
+    let disks = pool.disks.data.iter().map(|disk| {
+        let each = InstanceDataDisk {
+            size_gb: disk.size_gb,
+            disk_type: disk.disk_type,
+            caching: CaseInsensitive::from(caching(*disk)),
+        };
+        (disk.lun, each)
+    });
+    disks.collect()
 }

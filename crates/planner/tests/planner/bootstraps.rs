@@ -5,7 +5,10 @@ use model::{
     live::{Live, Power, Readiness},
     plan::{Action, Operation, Plan, ReasonCode, Step},
     resource::{Resource, tags},
-    spec::{Bootstrap, OnBootstrapChange, Pool, ScriptText, SizeChoice, Spec, Stage, Workload},
+    spec::{
+        Bootstrap, ContainerRuntime, Containers, Mount, MountKind, OnBootstrapChange, Pool,
+        ScriptText, SizeChoice, Spec, Stage, Workload,
+    },
 };
 use tensorform_planner::{Planned, bootstrap};
 
@@ -254,4 +257,37 @@ fn a_newer_count_of_local_disks_makes_no_node_an_old_one() {
     let size = &plan.pools["train"].size;
     assert_eq!(recorded.sizes[size].local_disks, Some(8));
     assert_eq!(*tag, model::plan::Bootstrap::tag(&recorded.setup, None));
+}
+
+#[test]
+fn stores_and_containers_are_part_of_what_nodes_have_run() {
+    let asked = |image: &str| {
+        let mut pool = node();
+        pool.mounts = vec![Mount {
+            path: "/mnt/my-data".to_owned(),
+            source: "https://acct.blob.core.windows.net/data".to_owned(),
+            kind: MountKind::BlobNfs,
+        }];
+        pool.containers = Some(Containers {
+            runtime: ContainerRuntime::Docker,
+            images: vec![image.to_owned()],
+            registry: None,
+        });
+        spec(pool)
+    };
+    let plan = good_plan(&asked("ubuntu:24.04"), &empty());
+    let (_, recorded) = plan.bootstraps.first_key_value().expect("a bootstrap");
+    let size = &plan.pools["train"].size;
+    let data = bootstrap::custom_data(recorded, size, None).expect("what it runs");
+    for part in [
+        r"mnt-my\\x2ddata.mount",
+        "What=acct.blob.core.windows.net:/acct/data",
+        "CONTAINER_IMAGES='docker.io/library/ubuntu:24.04'",
+    ] {
+        assert!(data.contains(part), "{part}: {data}");
+    }
+    let live = applied(&plan, &empty());
+    assert_eq!(codes(&planned(&asked("ubuntu:24.04"), &live)), Vec::new());
+    let other = planned(&asked("ubuntu:22.04"), &live);
+    assert_eq!(codes(&other), [Code::BootstrapDiffers]);
 }

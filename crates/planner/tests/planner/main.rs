@@ -22,6 +22,8 @@ mod replacing;
 
 mod scale_sets;
 
+mod access;
+
 mod set_limits;
 
 mod targets;

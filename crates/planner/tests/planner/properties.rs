@@ -7,9 +7,9 @@ use model::{
     resource::{Resource, ResourceKind, attributes},
     spec::{
         DataDisk, DiskType, Eviction, Network, Outbound, Pool, Priority, SizeChoice, Spec, Spot,
-        Stage, Workload, Zones,
+        Stage, Via, Workload, Zones,
     },
-    units::CaseInsensitive,
+    units::{CaseInsensitive, Region},
 };
 use proptest::prelude::*;
 use tensorform_planner::diff::classify;
@@ -68,9 +68,10 @@ fn any_spec() -> impl Strategy<Value = Spec> {
     (
         proptest::collection::vec(any_pool(), 1..3),
         any::<bool>(),
+        prop_oneof![Just(Via::None), Just(Via::PublicIp), Just(Via::Bastion)],
         tags,
     )
-        .prop_map(|(pools, nat, tags)| {
+        .prop_map(|(pools, nat, via, tags)| {
             let mut all = spec(pool(Stage::Training, Workload::Small));
             all.pools = pools
                 .into_iter()
@@ -79,6 +80,10 @@ fn any_spec() -> impl Strategy<Value = Spec> {
                 .collect();
             if let Network::Own { outbound, .. } = &mut all.network {
                 *outbound = if nat { Outbound::Nat } else { Outbound::None };
+            }
+            all.access.via = via;
+            if via == Via::PublicIp {
+                all.access.ssh_from = vec!["203.0.113.0/24".parse().expect("a block")];
             }
             all.tags = tags
                 .into_iter()
@@ -198,7 +203,11 @@ fn every_attribute_has_a_class() {
     let mut set = rich.pools["spot"].clone();
     set.grouping = model::spec::Grouping::ScaleSet;
     rich.pools.insert("set".to_owned(), set);
-    let plan = good_plan(&rich, &empty());
+    rich.access.via = Via::Bastion;
+    let mut plans = vec![good_plan(&rich, &empty())];
+    rich.access.via = Via::PublicIp;
+    rich.access.ssh_from = vec!["203.0.113.0/24".parse().expect("a block")];
+    plans.push(good_plan(&rich, &empty()));
     // Terms are a step only where an image has a purchase plan.
     let terms = Resource {
         tags: model::resource::Tags::default(),
@@ -210,8 +219,18 @@ fn every_attribute_has_a_class() {
         ),
     };
     let mut kinds = std::collections::BTreeSet::new();
-    let desired = plan.steps.iter().filter_map(|step| step.after.as_ref());
-    for resource in desired.chain([&terms]) {
+    let steps = plans.iter().flat_map(|plan| &plan.steps);
+    let desired = steps.filter_map(|step| step.after.as_ref());
+    // Interfaces are never desired: they are only left behind.
+    let interface = Resource {
+        tags: model::resource::Tags::default(),
+        properties: model::resource::Properties::NetworkInterface(
+            model::resource::LooseInterface {
+                location: Region::new("eastus"),
+            },
+        ),
+    };
+    for resource in desired.chain([&terms, &interface]) {
         kinds.insert(resource.kind());
         for path in resource.attributes().keys() {
             assert!(

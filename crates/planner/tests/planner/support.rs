@@ -13,9 +13,9 @@ use model::{
     plan::{Action, Plan, SpecReference, Step},
     resource::{Known, Properties, Resource, ResourceKind},
     spec::{
-        Access, Capacity, Cidr, Disks, Grouping, Identity, ImageChoice, Network, OnPartial,
-        OperatingSystem, Orchestrator, Outbound, Pool, Priority, SecurityChoice, SizeChoice, Spec,
-        SshKeys, Stage, Via, Workload, Zones,
+        Access, BastionSku, Capacity, Cidr, Disks, Grouping, Identity, ImageChoice, Network,
+        OnPartial, OperatingSystem, Orchestrator, Outbound, Pool, Priority, SecurityChoice,
+        SizeChoice, Spec, SshKeys, Stage, Via, Workload, Zones,
     },
     units::{Region, Span, Timestamp},
 };
@@ -87,6 +87,7 @@ pub(crate) fn spec(pool: Pool) -> Spec {
             ssh_keys: SshKeys::Generate,
             via: Via::None,
             ssh_from: Vec::new(),
+            bastion_sku: BastionSku::Standard,
         },
         identity: Identity::None,
         pools: BTreeMap::from([("train".to_owned(), pool)]),
@@ -105,6 +106,7 @@ pub(crate) fn options() -> Options {
         },
         ssh_keys: None,
         destroy: false,
+        orphans: false,
         reselect: false,
         renew: false,
         targets: BTreeSet::new(),
@@ -228,6 +230,7 @@ fn answer(question: Question, live: &mut Live) {
             live.facts.placements.insert(asked, Answer::Known(score));
         }
         other @ (Question::Terms(_)
+        | Question::Subnet(_)
         | Question::Sizes(_)
         | Question::ComputeQuota(_)
         | Question::NetworkQuota(_)) => {
@@ -274,6 +277,7 @@ pub(crate) fn instance(index: u32, state: State) -> Instance {
     Instance {
         id: index.to_string(),
         name: format!("demo-train_{index}"),
+        host_name: Some(format!("demo-train{index:06}")),
         zone: None,
         created: None,
         latest_model: Some(true),

@@ -38,6 +38,8 @@ pub struct RunFacts<'a> {
     pub seconds: f64,
     /// Whether it was to delete everything.
     pub destroys: bool,
+    /// Whether it was to delete what no spec wants, and nothing else.
+    pub orphans: bool,
     /// Whether the result was read and is as planned.
     pub as_planned: bool,
     /// What of the stack was not to be deleted.
@@ -329,6 +331,16 @@ fn verdict(outcome: &Outcome, run: RunFacts<'_>) -> (Ink, String) {
                 "Every step is done{place}, {changes} in {time}, but {stack} is not known to be as planned (exit code 3)."
             );
             return (Ink::Bad, sentence);
+        }
+        if run.orphans {
+            let sentence = match run.left {
+                Left::Protected(_) | Left::Used => {
+                    "only orphans that are protected or used by others are left"
+                }
+                Left::Nothing | Left::Group => "no orphan is left",
+            };
+            let sentence = format!("Deleted: {sentence} of {stack}{place}; {changes} in {time}.");
+            return (Ink::Good, sentence);
         }
         let sentence = match (outcome.steps.len(), run.destroys, run.left) {
             (0, _, _) => format!("Nothing to do: {stack} is as planned{place}."),

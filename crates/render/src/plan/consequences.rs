@@ -144,6 +144,10 @@ pub(super) fn question(plan: &Plan) -> String {
         format!(
             "Destroy {stack} in resource group {group} of {world}? There is no way back. Only `yes` goes on."
         )
+    } else if plan.orphans {
+        format!(
+            "Delete the orphans of {stack} in {world}? There is no way back. Only `yes` goes on."
+        )
     } else {
         format!(
             "Apply this plan for {stack} in resource group {group} to {world}? Only `yes` goes on."

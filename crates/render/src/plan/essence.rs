@@ -14,7 +14,7 @@ use model::{
 use crate::{style::Ink, words};
 
 /// The resource in a few words, without its name.
-pub(super) fn of(resource: &Resource) -> String {
+pub(crate) fn of(resource: &Resource) -> String {
     match &resource.properties {
         Properties::ResourceGroup(group) => format!("resource group in {}", group.location),
         Properties::VirtualNetwork(network) => {
@@ -40,7 +40,9 @@ pub(super) fn of(resource: &Resource) -> String {
             let addresses = words::counted(gateway.public_ips.len(), "address", "addresses");
             format!("NAT gateway, {addresses}")
         }
+        Properties::BastionHost(host) => format!("Bastion host, {}", host.sku),
         Properties::SshPublicKey(_) => "SSH public key".to_owned(),
+        Properties::NetworkInterface(_) => "network interface".to_owned(),
         Properties::MarketplaceTerms(terms) => {
             let PurchasePlan {
                 publisher,
@@ -91,7 +93,9 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::Subnet(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::BastionHost(_)
         | Properties::SshPublicKey(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
     }
@@ -110,9 +114,17 @@ fn disks(vm: &VirtualMachine) -> String {
         disk_words(*disk_type)
     );
     match vm.data_disks.len() {
-        0 => os,
-        data => format!("{os}, {}", words::counted(data, "data disk", "data disks")),
+        0 => format!("{os}{}", address(vm.network.public_address)),
+        data => {
+            let data = words::counted(data, "data disk", "data disks");
+            format!("{os}, {data}{}", address(vm.network.public_address))
+        }
     }
+}
+
+/// Who is on the internet is never hidden.
+fn address(has_one: bool) -> &'static str {
+    if has_one { ", public address" } else { "" }
 }
 
 /// What holds instances together, and what each comes with.
@@ -136,7 +148,8 @@ fn of_instances(set: &ScaleSet) -> String {
             format!(", data disk {size} GiB {}", disk_words(disk.disk_type))
         })
         .collect();
-    format!("{os}{}", data.concat())
+    let address = address(set.network.public_address);
+    format!("{os}{}{address}", data.concat())
 }
 
 fn rule((name, rule): (&String, &SecurityRule)) -> String {
@@ -186,6 +199,8 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::BastionHost(_)
+        | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::SshPublicKey(_) => &[],
     }

@@ -18,6 +18,8 @@ pub(super) fn write(paper: &mut Paper, plan: &Plan, style: Style) {
         Ink::Strong,
         if plan.destroys() {
             format!("Plan to destroy {}", plan.stack)
+        } else if plan.orphans {
+            format!("Plan to delete the orphans of {}", plan.stack)
         } else {
             format!("Plan for {}", plan.stack)
         },

@@ -11,6 +11,8 @@ pub(super) fn sentence(plan: &Plan) -> String {
     if !plan.has_changes {
         return if plan.destroys() {
             nothing_to_destroy(plan)
+        } else if plan.orphans {
+            format!("No changes. {} has no orphans that can go.", plan.stack)
         } else {
             no_changes(unchanged, plan.complete)
         };

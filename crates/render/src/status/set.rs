@@ -213,6 +213,7 @@ fn instance(instance: &Instance) -> Value {
     let Instance {
         id,
         name,
+        host_name,
         zone,
         created,
         latest_model,
@@ -229,6 +230,7 @@ fn instance(instance: &Instance) -> Value {
     json!({
         "id": id,
         "name": name,
+        "host_name": host_name,
         "zone": zone,
         "created": created,
         "latest_model": latest_model,

@@ -32,9 +32,11 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         ResourceKind::VirtualNetwork
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
+        | ResourceKind::BastionHost
         | ResourceKind::NatGateway
         | ResourceKind::SshPublicKey
         | ResourceKind::Disk
+        | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => group.in_group(kind.arm_type(), name),
@@ -149,6 +151,7 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
             subnet: Some(id(ResourceKind::Subnet, "default")),
             accelerated: Some(true),
             delete_with_vm: true,
+            public_address: false,
         },
         security: Security::Standard,
         reports_readiness: false,

@@ -256,6 +256,7 @@ fn summary(outcome: &Outcome, mode: Mode, style: Style) -> String {
         mode,
         seconds: 192.3,
         destroys: false,
+        orphans: false,
         as_planned: true,
         left: Left::Nothing,
     };
@@ -284,6 +285,7 @@ fn what_was_destroyed_and_what_was_kept_is_said() {
             mode,
             seconds: 192.3,
             destroys: true,
+            orphans: false,
             as_planned: true,
             left,
         };
@@ -302,6 +304,7 @@ fn a_result_that_is_not_as_planned_is_not_called_so() {
         mode,
         seconds: 192.3,
         destroys: false,
+        orphans: false,
         as_planned: false,
         left: Left::Nothing,
     };

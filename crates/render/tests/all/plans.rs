@@ -70,6 +70,7 @@ fn plan(mode: Mode, steps: Vec<Step>, before: Total, lines: Vec<CostLine>) -> Pl
         run: Run::default(),
         lifetime: None,
         targets: Vec::new(),
+        orphans: false,
         diagnostics: Vec::new(),
     };
     plan.digest = plan.computed_digest();

@@ -168,7 +168,7 @@ proptest! {
             prop_assert_eq!(events::json_line(event, Timestamp::from_unix(0)).matches('\n').count(), 1);
         }
         let outcome = Outcome { steps: vec![(address, Action::Create, Ending::Failed(failure))], writes: 1, ..Outcome::default() };
-        let run = RunFacts { stack: &stack, mode: Mode::Sandbox, seconds: now, destroys: false, as_planned: false, left: events::summary::Left::Nothing };
+        let run = RunFacts { stack: &stack, mode: Mode::Sandbox, seconds: now, destroys: false, orphans: false, as_planned: false, left: events::summary::Left::Nothing };
         check("summary", |style| events::summary(&outcome, run, style), style);
     }
 

@@ -133,6 +133,7 @@ fn set() -> SetRow {
     let instance = |id: u32, state: State| Instance {
         id: id.to_string(),
         name: format!("llama-big_{id}"),
+        host_name: Some(format!("llama-big00000{id}")),
         zone: None,
         created: None,
         latest_model: Some(id != 0),

@@ -343,6 +343,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
             subnet: Some(network.child("subnets", "demo-subnet")),
             accelerated: Some(true),
             delete_with_vm: true,
+            public_address: false,
         },
         security: Security::Standard,
         reports_readiness: false,
@@ -459,6 +460,7 @@ pub(super) fn plan(steps: Vec<Step>) -> Plan {
         run: Run::default(),
         lifetime: None,
         targets: Vec::new(),
+        orphans: false,
         diagnostics: Vec::new(),
     }
 }

@@ -20,6 +20,7 @@ use super::super::{
     virtual_machine::profile,
 };
 
+const ADDRESS: &str = "/properties/ipConfigurations/0/properties/publicIPAddressConfiguration";
 const PROFILE: &str = "/properties/virtualMachineProfile";
 
 /// Reads a set.
@@ -114,5 +115,6 @@ fn network(machine: &Value) -> Result<InstanceInterface, DecodeError> {
         accelerated: member(first, "/properties/enableAcceleratedNetworking")
             .and_then(Value::as_bool)
             .unwrap_or(false),
+        public_address: member(first, ADDRESS).is_some_and(|address| !address.is_null()),
     })
 }

@@ -174,6 +174,7 @@ fn network_profile(
         name,
         subnet,
         accelerated,
+        public_address,
     } = network;
     let mut address = m::VirtualMachineScaleSetIpConfiguration::new("primary".to_owned());
     address.properties = Some(m::VirtualMachineScaleSetIpConfigurationProperties {
@@ -181,6 +182,8 @@ fn network_profile(
             id: Some(subnet.to_string()),
         }),
         primary: Some(true),
+        public_ip_address_configuration: public_address
+            .then(|| public_address_body(name, is_flexible)),
         ..m::VirtualMachineScaleSetIpConfigurationProperties::default()
     });
     let mut properties =
@@ -195,6 +198,28 @@ fn network_profile(
         network_api_version: is_flexible.then_some(NetworkApiVersion::N2020_11_01),
         ..m::VirtualMachineScaleSetNetworkProfile::default()
     }
+}
+
+/// A public address that comes and goes with its instance.
+fn public_address_body(
+    interface: &str,
+    is_flexible: bool,
+) -> m::VirtualMachineScaleSetPublicIpAddressConfiguration {
+    use m::virtual_machine_scale_set_public_ip_address_configuration_properties as p;
+    let name = format!("{interface}-ip");
+    let mut body = m::VirtualMachineScaleSetPublicIpAddressConfiguration::new(name);
+    body.sku = Some(m::PublicIpAddressSku {
+        name: Some(m::public_ip_address_sku::Name::Standard),
+        tier: Some(m::public_ip_address_sku::Tier::Regional),
+    });
+    body.properties = Some(
+        m::VirtualMachineScaleSetPublicIpAddressConfigurationProperties {
+            delete_option: is_flexible.then_some(p::DeleteOption::Delete),
+            public_ip_address_version: Some(p::PublicIpAddressVersion::IPv4),
+            ..m::VirtualMachineScaleSetPublicIpAddressConfigurationProperties::default()
+        },
+    );
+    body
 }
 
 fn set_priority(

@@ -13,6 +13,7 @@ pub(crate) fn instance_of_set(body: &Value) -> Option<Instance> {
     let id = text(body, "/instanceId")?.to_owned();
     Some(Instance {
         name: text(body, "/name").unwrap_or(&id).to_owned(),
+        host_name: host_name(body),
         zone: zones(body).into_iter().next(),
         created: created(body),
         latest_model: member(body, "/properties/latestModelApplied").and_then(Value::as_bool),
@@ -26,11 +27,16 @@ pub(crate) fn instance_of_vm(machine: &ArmId, body: &Value, state: model::live::
     Instance {
         id: machine.name().to_owned(),
         name: machine.name().to_owned(),
+        host_name: host_name(body),
         zone: zones(body).into_iter().next(),
         created: created(body),
         latest_model: None,
         state,
     }
+}
+
+fn host_name(body: &Value) -> Option<String> {
+    text(body, "/properties/osProfile/computerName").map(ToOwned::to_owned)
 }
 
 fn created(body: &Value) -> Option<String> {

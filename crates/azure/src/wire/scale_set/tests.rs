@@ -78,6 +78,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
             name: "demo-train-nic".to_owned(),
             subnet,
             accelerated: true,
+            public_address: false,
         },
         security: Security::TrustedLaunch {
             secure_boot: false,

@@ -27,6 +27,7 @@ use super::super::{
 };
 
 const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
+const ADDRESS: &str = "/properties/ipConfigurations/0/properties/publicIPAddressConfiguration";
 const OS_DISK: &str = "/properties/storageProfile/osDisk";
 const OS_DISK_TYPE: &str = "/properties/storageProfile/osDisk/managedDisk/storageAccountType";
 const OS_DISK_SIZE: &str = "/properties/storageProfile/osDisk/diskSizeGB";
@@ -254,6 +255,7 @@ fn network(body: &Value) -> Result<NetworkInterface, DecodeError> {
             accelerated: member(configuration, "/properties/enableAcceleratedNetworking")
                 .and_then(Value::as_bool),
             delete_with_vm: goes_with_vm(configuration, "/properties/deleteOption"),
+            public_address: member(configuration, ADDRESS).is_some(),
         });
     }
     let is_primary = |interface: &&Value| {
@@ -270,6 +272,8 @@ fn network(body: &Value) -> Result<NetworkInterface, DecodeError> {
         subnet: None,
         accelerated: None,
         delete_with_vm: goes_with_vm(interface, "/properties/deleteOption"),
+        // Only the list of addresses tells.
+        public_address: false,
     })
 }
 
@@ -298,6 +302,7 @@ fn no_interface(body: &Value) -> Result<NetworkInterface, DecodeError> {
         subnet: None,
         accelerated: None,
         delete_with_vm: false,
+        public_address: false,
     })
 }
 

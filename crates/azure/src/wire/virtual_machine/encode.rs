@@ -257,6 +257,7 @@ fn network_profile(network: &NetworkInterface) -> Result<m::NetworkProfile, Enco
         subnet,
         accelerated,
         delete_with_vm,
+        public_address,
     } = network;
     let subnet = subnet
         .as_ref()
@@ -265,6 +266,7 @@ fn network_profile(network: &NetworkInterface) -> Result<m::NetworkProfile, Enco
     address.properties = Some(m::VirtualMachineNetworkInterfaceIpConfigurationProperties {
         subnet: Some(sub_resource(subnet)),
         primary: Some(true),
+        public_ip_address_configuration: public_address.then(|| public_address_body(name)),
         ..m::VirtualMachineNetworkInterfaceIpConfigurationProperties::default()
     });
     let mut properties =
@@ -283,6 +285,23 @@ fn network_profile(network: &NetworkInterface) -> Result<m::NetworkProfile, Enco
         network_api_version: Some(m::network_profile::NetworkApiVersion::N2020_11_01),
         network_interface_configurations: vec![configuration],
     })
+}
+
+/// A public address that comes and goes with its interface.
+fn public_address_body(interface: &str) -> m::VirtualMachinePublicIpAddressConfiguration {
+    use m::virtual_machine_public_ip_address_configuration_properties as p;
+    let mut body = m::VirtualMachinePublicIpAddressConfiguration::new(format!("{interface}-ip"));
+    body.sku = Some(m::PublicIpAddressSku {
+        name: Some(m::public_ip_address_sku::Name::Standard),
+        tier: Some(m::public_ip_address_sku::Tier::Regional),
+    });
+    body.properties = Some(m::VirtualMachinePublicIpAddressConfigurationProperties {
+        delete_option: Some(p::DeleteOption::Delete),
+        public_ip_address_version: Some(p::PublicIpAddressVersion::IPv4),
+        public_ip_allocation_method: Some(p::PublicIpAllocationMethod::Static),
+        ..m::VirtualMachinePublicIpAddressConfigurationProperties::default()
+    });
+    body
 }
 
 /// The security profile; a machine without one sends none, so that old images stay possible.

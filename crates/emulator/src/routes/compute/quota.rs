@@ -8,6 +8,7 @@ use crate::{
     catalogue,
     error::ArmError,
     json::{same, text},
+    routes::network::{public_ip, usages},
     store::world::World,
 };
 
@@ -68,10 +69,12 @@ pub(crate) fn limit(world: &World, subscription: &str, location: &str, name: &st
     if let Some(quota) = world.quota(subscription, location, name) {
         return quota.limit;
     }
-    COUNTERS
-        .iter()
-        .find(|(known, _, _)| same(known, name))
-        .map_or(FAMILY_LIMIT, |(_, _, limit)| *limit)
+    let mut counters = COUNTERS.iter();
+    let own = counters.find(|(known, _, _)| same(known, name));
+    // Machines may bring along what the network counts.
+    own.map(|(_, _, limit)| *limit)
+        .or_else(|| usages::usual(name))
+        .unwrap_or(FAMILY_LIMIT)
 }
 
 /// The names of all counters.
@@ -137,6 +140,9 @@ pub(crate) fn short<'a>(
 }
 
 fn exceeded(name: &str, location: &str, limit: u64, used: u64, more: u64) -> ArmError {
+    if usages::usual(name).is_some() {
+        return public_ip::too_many(limit);
+    }
     let title = match name {
         "cores" => "Total Regional Cores".to_owned(),
         "lowPriorityCores" => "LowPriorityCores".to_owned(),

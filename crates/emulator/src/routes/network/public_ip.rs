@@ -15,21 +15,32 @@ pub(crate) fn is_standard(body: &Value) -> bool {
     text(body, "/sku/name").is_some_and(|name| same(name, "Standard"))
 }
 
+/// The counters that an address counts for.
+pub(crate) fn counters(body: &Value) -> Vec<&'static str> {
+    let mut names = vec!["PublicIPAddresses"];
+    if is_standard(body) {
+        names.push("StandardSkuPublicIpAddresses");
+    }
+    names
+}
+
+/// The refusal of one more than there may be.
+pub(crate) fn too_many(limit: u64) -> ArmError {
+    ArmError::network(
+        "PublicIPCountLimitReached",
+        format!(
+            "Cannot create more than {limit} public IP addresses for this subscription in this \
+             region."
+        ),
+    )
+}
+
 /// The body of an address.
 pub(crate) fn build(world: &World, draft: &Draft) -> Result<Value, ArmError> {
     if draft.old.is_none() {
         let subscription = draft.id.subscription().unwrap_or_default();
-        usages::check(world, subscription, &draft.location, "PublicIPAddresses").map_err(
-            |limit| {
-                ArmError::network(
-                    "PublicIPCountLimitReached",
-                    format!(
-                        "Cannot create more than {limit} public IP addresses for this \
-                         subscription in this region."
-                    ),
-                )
-            },
-        )?;
+        usages::check(world, subscription, &draft.location, "PublicIPAddresses")
+            .map_err(too_many)?;
     }
     let mut body = draft.given.clone();
     default(&mut body, "/sku/name", "Basic");

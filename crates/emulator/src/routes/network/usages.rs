@@ -67,16 +67,17 @@ pub(crate) fn names() -> impl Iterator<Item = String> {
     counters().map(|(name, _, _)| name.to_owned())
 }
 
+/// The usual limit of a counter of the network.
+pub(crate) fn usual(name: &str) -> Option<u64> {
+    let found = counters().find(|(known, _, _)| *known == name);
+    found.map(|(_, _, limit)| limit)
+}
+
 /// The limit of a counter: the world's, or the usual one.
 pub(crate) fn limit(world: &World, subscription: &str, location: &str, name: &str) -> u64 {
-    world.quota(subscription, location, name).map_or_else(
-        || {
-            counters()
-                .find(|(known, _, _)| *known == name)
-                .map_or(u64::MAX, |(_, _, limit)| limit)
-        },
-        |quota| quota.limit,
-    )
+    world
+        .quota(subscription, location, name)
+        .map_or_else(|| usual(name).unwrap_or(u64::MAX), |quota| quota.limit)
 }
 
 /// Whether there is room for one more; the limit where there is not.

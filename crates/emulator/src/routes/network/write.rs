@@ -141,19 +141,17 @@ fn change(old: Option<&Resource>, body: &Value) -> Change {
     }
 }
 
-fn quota(row: &Type, body: &Value) -> std::collections::BTreeMap<String, u64> {
+/// What a resource uses of each counter.
+pub(crate) fn quota(row: &Type, body: &Value) -> std::collections::BTreeMap<String, u64> {
     let mut names = match row.path {
         "virtualNetworks" => vec!["VirtualNetworks"],
         "networkSecurityGroups" => vec!["NetworkSecurityGroups"],
-        "publicIPAddresses" => vec!["PublicIPAddresses"],
+        "publicIPAddresses" => public_ip::counters(body),
         "natGateways" => vec!["NatGateways"],
         "networkInterfaces" => vec!["NetworkInterfaces"],
         "loadBalancers" => vec!["LoadBalancers"],
         _ => Vec::new(),
     };
-    if row.path == "publicIPAddresses" && public_ip::is_standard(body) {
-        names.push("StandardSkuPublicIpAddresses");
-    }
     if row.path == "loadBalancers" && public_ip::is_standard(body) {
         names.push("StandardSkuLoadBalancers");
     }

@@ -7,6 +7,8 @@ mod stack;
 
 mod pool;
 
+mod mounts;
+
 use super::{
     findings::Findings,
     schema::stack::MOST_POOLS,

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::Check;
+use super::{Check, mounts};
 use crate::{
     diag::{At, Code, Diagnostic, SpecPath},
     spec::{
         decode::pool::MOST_DATA_DISKS,
         pool::{
-            DataDisk, DiskType, Grouping, ImageChoice, Method, Model, OperatingSystem,
-            Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload, Zones,
+            ContainerRuntime, DataDisk, DiskType, Grouping, ImageChoice, Method, Model,
+            OperatingSystem, Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload,
+            Zones,
         },
         yaml::node::Node,
     },
@@ -30,6 +31,8 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     scope.system(check);
     scope.image(check);
     scope.disks(check);
+    mounts::check(check, name, pool);
+    scope.containers(check);
     scope.capacity(check);
     scope.size(check);
     scope.deadline(check);
@@ -230,6 +233,25 @@ impl Scope<'_> {
         }
     }
 
+    fn has_runtime(&self) -> bool {
+        let containers = self.pool.containers.as_ref();
+        containers.is_some_and(|all| all.runtime != ContainerRuntime::None)
+    }
+
+    /// Images need something that pulls them.
+    fn containers(&self, check: &mut Check<'_>) {
+        let images = self.path(&["containers", "images"]);
+        let all = self.pool.containers.as_ref();
+        if all.is_some_and(|all| !all.images.is_empty()) && !self.has_runtime() {
+            check.conflict(
+                images,
+                self.path(&["containers", "runtime"]),
+                "`images` are pulled by a runtime, and there is none".to_owned(),
+                "add `runtime: docker`",
+            );
+        }
+    }
+
     /// What nodes run when they start first is for Linux.
     fn no_bootstrap(&self, check: &mut Check<'_>) {
         let scratch = self.pool.disks.scratch_nvme.then_some("scratch");
@@ -239,6 +261,9 @@ impl Scope<'_> {
                 .as_ref()
                 .map(|_| ("bootstrap", self.path(&["bootstrap"]))),
             scratch.map(|key| (key, self.path(&["disks", key]))),
+            (!self.pool.mounts.is_empty()).then(|| ("mounts", self.path(&["mounts"]))),
+            self.has_runtime()
+                .then(|| ("containers", self.path(&["containers"]))),
         ];
         for (key, path) in asked.into_iter().flatten() {
             check.conflict(

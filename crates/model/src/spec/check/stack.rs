@@ -7,7 +7,7 @@ use crate::{
         parts::Cidr,
         pool::{Grouping, OperatingSystem, Pool},
         schema::pool::MOST_NODES,
-        types::{Network, Spec, Via},
+        types::{BASTION_PREFIX, BastionSku, Network, Spec, Via},
         yaml::node::Node,
     },
 };
@@ -27,8 +27,10 @@ const KEPT_ADDRESSES: u64 = 5;
 pub(super) fn check(check: &mut Check<'_>, spec: &Spec) {
     budget(check);
     network(check);
+    ways_in(check, spec);
     if let Network::Own { address_space, .. } = &spec.network {
         addresses(check, spec, *address_space);
+        bastion(check, spec, *address_space);
     }
     access(check, spec);
     windows_user(check, spec);
@@ -93,11 +95,10 @@ fn network(check: &mut Check<'_>) {
             "`outbound: existing` needs `subnet_id`: a new network has no way out yet".to_owned(),
             "use `outbound: nat` or `outbound: none`",
         ),
-        Some("nat") if has_subnet => check.conflict(
+        Some(word @ ("nat" | "none")) if has_subnet => check.conflict(
             path("outbound"),
             path("subnet_id"),
-            "`outbound: nat` changes the network, and the subnet of `subnet_id` is not the stack's"
-                .to_owned(),
+            format!("`outbound: {word}` changes the network, and the subnet of `subnet_id` is not the stack's"),
             "use `outbound: existing`",
         ),
         _ => {}
@@ -114,6 +115,37 @@ fn network(check: &mut Check<'_>) {
             "`via: existing` needs `network.subnet_id`: a new network has no way in yet".to_owned(),
             "use `via: none`",
         );
+    }
+}
+
+/// The ways in that the tool makes change the network, which must then be the stack's own.
+fn ways_in(check: &mut Check<'_>, spec: &Spec) {
+    let via = SpecPath::of(&["access", "via"]);
+    let subnet = SpecPath::of(&["network", "subnet_id"]);
+    let word = match spec.access.via {
+        Via::Bastion => "bastion",
+        Via::PublicIp => "public_ip",
+        Via::None | Via::Existing => return,
+    };
+    if check.given(&subnet).is_some() && check.is_sound(&via) {
+        let message = format!(
+            "`via: {word}` changes the network, and the subnet of `subnet_id` is not the stack's"
+        );
+        check.conflict(via, subnet, message, "use `via: existing`");
+    }
+}
+
+/// A Bastion host has a subnet of its own in the half that nodes leave free.
+fn bastion(check: &mut Check<'_>, spec: &Spec, space: Cidr) {
+    let path = SpecPath::of(&["network", "address_space"]);
+    let via = SpecPath::of(&["access", "via"]);
+    let is_wanted = spec.access.via == Via::Bastion && check.is_sound(&via);
+    if is_wanted && space.prefix >= BASTION_PREFIX && check.may_be_used(&path) {
+        let message = format!(
+            "`address_space: {space}` has no room for a Bastion host beside the nodes: its subnet is a /{BASTION_PREFIX}"
+        );
+        let help = "use a block of /25 or larger";
+        check.conflict(path, via, message, help);
     }
 }
 
@@ -158,7 +190,25 @@ fn access(check: &mut Check<'_>, spec: &Spec) {
             from,
             via,
             "`ssh_from` needs `via: public_ip`: otherwise there is no address to reach".to_owned(),
-            "remove `ssh_from`",
+            "use `via: public_ip`, or remove `ssh_from`",
+        );
+    } else if !has_blocks && spec.access.via == Via::PublicIp && check.is_sound(&via) {
+        check.report(
+            Code::SpecMissingKey,
+            At::Value(via),
+            "`via: public_ip` needs `ssh_from`: nobody gets in from anywhere else".to_owned(),
+            "add the blocks that you come from, such as `ssh_from: [203.0.113.0/24]`",
+        );
+    }
+    let via = SpecPath::of(&["access", "via"]);
+    let sku = SpecPath::of(&["access", "bastion_sku"]);
+    let is_other = spec.access.bastion_sku != BastionSku::Standard;
+    if is_other && spec.access.via != Via::Bastion && check.may_be_used(&via) {
+        check.conflict(
+            sku,
+            via,
+            "`bastion_sku` needs `via: bastion`: otherwise there is no Bastion host".to_owned(),
+            "use `via: bastion`, or remove `bastion_sku`",
         );
     }
 }

@@ -10,7 +10,9 @@ use crate::{
     spec::{
         parts::Cidr,
         schema::{forms::quantities, pool::POOL, words},
-        types::{Access, Budget, Identity, Network, OnExceed, Outbound, Spec, SshKeys, Via},
+        types::{
+            Access, BastionSku, Budget, Identity, Network, OnExceed, Outbound, Spec, SshKeys, Via,
+        },
     },
     units::{CaseInsensitive, Region},
 };
@@ -114,6 +116,9 @@ fn access(block: Reader<'_>) -> Access {
             .into_iter()
             .filter_map(|text| text.parse().ok())
             .collect(),
+        bastion_sku: block
+            .word("bastion_sku", words::BASTION_SKUS)
+            .unwrap_or(BastionSku::Standard),
     }
 }
 

@@ -26,13 +26,9 @@ const SCHEDULER: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "remove the key",
 };
-const IMAGES: Later = Later {
-    lacks: "pulls no container images",
-    instead: "remove the key, and pull them in the job",
-};
-const MOUNTS_LATER: Later = Later {
-    lacks: "mounts no stores",
-    instead: "use `mounts: []`, and mount in the job",
+const REGISTRY: Later = Later {
+    lacks: "gives nodes no identity, by which a registry knows them",
+    instead: "remove the key, and name images that everybody may pull",
 };
 const CHECKPOINT_LATER: Later = Later {
     lacks: "sets up no checkpoints",
@@ -88,7 +84,7 @@ pub(crate) const POOL: Block = Block {
             "Containers on the nodes.";
         "disks": Kind::block(&DISKS), OPTIONAL, NOW, "{os: {size_gb: 256}, data: [{size_gb: 1024, type: premium}]}",
             "Disks of each node.";
-        "mounts": Kind::list(&MOUNTS), default("[]"), not_yet(&MOUNTS_LATER),
+        "mounts": Kind::list(&MOUNTS), default("[]"), NOW,
             "[{path: /data, source: \"https://acct.blob.core.windows.net/data\", type: blob_nfs}]",
             "Existing stores that each node mounts.";
         "bootstrap": Kind::block(&BOOTSTRAP), OPTIONAL, NOW, "{script: setup.sh, on_change: warn}",
@@ -252,9 +248,9 @@ const CONTAINERS: Block = Block {
     keys: keys! {
         "runtime": Kind::words(words::RUNTIME), default("none"), NOW, "none",
             "What runs them.";
-        "images": Kind::list(&CONTAINER_IMAGES), default("[]"), not_yet(&IMAGES), "[\"nvcr.io/nvidia/pytorch:24.07-py3\"]",
-            "Images that each node pulls.";
-        "registry": Kind::text(&places::REGISTRY).or_null(), default("null"), not_yet(&IMAGES), "example.azurecr.io",
+        "images": Kind::list(&CONTAINER_IMAGES), default("[]"), NOW, "[\"nvcr.io/nvidia/pytorch:24.07-py3\"]",
+            "Images that each node pulls before it is ready.";
+        "registry": Kind::text(&places::REGISTRY).or_null(), default("null"), not_yet(&REGISTRY), "example.azurecr.io",
             "Registry that nodes reach by their identity.";
     },
 };

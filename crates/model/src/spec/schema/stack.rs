@@ -2,7 +2,7 @@
 
 use super::{
     forms::{azure, names, places, quantities},
-    kind::{Block, Form, Key, Kind, Later, List, Map, Presence, Support},
+    kind::{Block, Form, Key, Kind, List, Map, Presence, Support},
     pool::POOL,
     words,
 };
@@ -25,15 +25,6 @@ macro_rules! keys {
     };
 }
 pub(super) use keys;
-
-const EXISTING_SUBNET: Later = Later {
-    lacks: "makes nodes only in a network of their own",
-    instead: "use `address_space`, or remove `network`",
-};
-const SSH_FROM: Later = Later {
-    lacks: "makes no rule that lets SSH in",
-    instead: "use `ssh_from: []`",
-};
 
 /// The whole spec.
 pub(crate) const SPEC: Block = Block {
@@ -160,11 +151,11 @@ const NETWORK: Block = Block {
     keys: keys! {
         "address_space": Kind::text(&places::ADDRESS_SPACE), Presence::Default("10.40.0.0/16"), NOW, "10.40.0.0/16",
             "Private IPv4 block, /8 to /28. Nodes get its lower half; the upper half stays free for other subnets.";
-        "subnet_id": Kind::text(&azure::SUBNET_ID), OPTIONAL, Support::NotYet(&EXISTING_SUBNET),
+        "subnet_id": Kind::text(&azure::SUBNET_ID), OPTIONAL, NOW,
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/hub/subnets/gpu",
-            "Id of an existing subnet, instead of `address_space`.";
+            "Id of an existing subnet, instead of `address_space`. Its network is used and never changed.";
         "outbound": Kind::words(words::OUTBOUND), Presence::Default("nat"), NOW, "nat",
-            "How nodes reach the internet.";
+            "How nodes reach the internet; with `subnet_id` always as that subnet does.";
     },
 };
 
@@ -180,8 +171,10 @@ const ACCESS: Block = Block {
         "via": Kind::words(words::VIA).not(&[("public", "`public_ip`"), ("ssh", "`public_ip` gives SSH a way in")]),
             Presence::Default("none"), NOW, "none",
             "Way in to the nodes.";
-        "ssh_from": Kind::list(&SSH_FROM_BLOCKS), Presence::Default("[]"), Support::NotYet(&SSH_FROM), "[203.0.113.0/24]",
-            "IPv4 blocks from which SSH is allowed; needs `via: public_ip`. Never the whole internet.";
+        "ssh_from": Kind::list(&SSH_FROM_BLOCKS), Presence::Default("[]"), NOW, "[203.0.113.0/24]",
+            "IPv4 blocks from which SSH, and on Windows RDP, is allowed; goes with `via: public_ip`. Never the whole internet.";
+        "bastion_sku": Kind::words(words::BASTION_SKU), Presence::Default("standard"), NOW, "standard",
+            "Tier of the Bastion host of `via: bastion`.";
     },
 };
 

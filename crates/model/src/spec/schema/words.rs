@@ -6,7 +6,7 @@ use crate::spec::{
         ContainerRuntime, DiskType, Eviction, Grouping, Method, MountKind, OnBootstrapChange,
         OnPartial, Orchestrator, Precision, Scheduler, SecurityChoice, Stage, Workload,
     },
-    types::{OnExceed, Outbound, Via},
+    types::{BastionSku, OnExceed, Outbound, Via},
 };
 
 /// Makes the table of words of a key and, beside it, the value of each word.
@@ -60,25 +60,13 @@ const CYCLE_CLOUD: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "use `orchestrator: manual`",
 };
-const BASTION: Later = Later {
-    lacks: "makes no Bastion host",
-    instead: "use `via: none`, and reach the nodes through a machine in the same network",
-};
-const PUBLIC_IP: Later = Later {
-    lacks: "gives nodes no public addresses",
-    instead: "use `via: none`, and reach the nodes through a machine in the same network",
-};
-const EXISTING_NETWORK: Later = Later {
-    lacks: "makes nodes only in a network of their own",
-    instead: "remove the key; the stack gets a network of its own",
-};
 const IDENTITY: Later = Later {
     lacks: "gives nodes no identity",
     instead: "use `identity: none`",
 };
-const CONTAINERS: Later = Later {
-    lacks: "installs no container runtime",
-    instead: "use an image that brings one, such as `image: hpc`",
+const ENROOT: Later = Later {
+    lacks: "installs no Enroot",
+    instead: "use `runtime: docker`",
 };
 const CURRENCY: Later = Later {
     lacks: "knows prices in US dollars only",
@@ -163,9 +151,9 @@ words! {
     }
     RUNTIME, RUNTIMES: ContainerRuntime {
         "none" = ContainerRuntime::None, NOW, "nothing is installed";
-        "docker" = ContainerRuntime::Docker, not_yet(&CONTAINERS), "Docker";
-        "containerd" = ContainerRuntime::Containerd, not_yet(&CONTAINERS), "containerd";
-        "enroot" = ContainerRuntime::Enroot, not_yet(&CONTAINERS), "Enroot, with Pyxis on Slurm";
+        "docker" = ContainerRuntime::Docker, NOW, "Docker, with the NVIDIA Container Toolkit where there are GPUs of NVIDIA";
+        "containerd" = ContainerRuntime::Containerd, NOW, "containerd, with the same";
+        "enroot" = ContainerRuntime::Enroot, not_yet(&ENROOT), "Enroot, with Pyxis on Slurm";
     }
     MOUNT, MOUNTS: MountKind {
         "blob_nfs" = MountKind::BlobNfs, NOW, "a blob container over NFS 3";
@@ -179,13 +167,17 @@ words! {
     OUTBOUND, OUTBOUNDS: Outbound {
         "nat" = Outbound::Nat, NOW, "a NAT gateway with a public address";
         "none" = Outbound::None, NOW, "no way out";
-        "existing" = Outbound::Existing, not_yet(&EXISTING_NETWORK), "what the given subnet has";
+        "existing" = Outbound::Existing, NOW, "what the given subnet has";
     }
     VIA, VIAS: Via {
         "none" = Via::None, NOW, "no way in is made";
-        "bastion" = Via::Bastion, not_yet(&BASTION), "Azure Bastion";
-        "public_ip" = Via::PublicIp, not_yet(&PUBLIC_IP), "a public address on each node";
-        "existing" = Via::Existing, not_yet(&EXISTING_NETWORK), "what the given subnet has";
+        "bastion" = Via::Bastion, NOW, "an Azure Bastion host in the stack's network";
+        "public_ip" = Via::PublicIp, NOW, "a public address on each node, open for `ssh_from` alone";
+        "existing" = Via::Existing, NOW, "what the given subnet has";
+    }
+    BASTION_SKU, BASTION_SKUS: BastionSku {
+        "standard" = BastionSku::Standard, NOW, "`ssh` and other clients of one's own get through";
+        "basic" = BastionSku::Basic, NOW, "in the browser only";
     }
     ON_EXCEED, ON_EXCEEDS: OnExceed {
         "error" = OnExceed::Error, NOW, "the plan is refused";

@@ -315,3 +315,44 @@ fn tags_are_set_or_ignored() {
     check(&top("tags: {a: b}\nignore_tags: [ab, \"b*\"]"), &[]);
     check(&top("ignore_tags: [\"*\"]"), &[]);
 }
+
+#[test]
+fn ways_in_fit_the_network() {
+    conflicts(
+        &top("access: {via: public_ip}"),
+        &["SPEC005 8:15 `via: public_ip` needs `ssh_from`: nobody gets in from anywhere else"],
+    );
+    conflicts(
+        &top("access: {via: public_ip, ssh_from: [203.0.113.0/24]}"),
+        &[],
+    );
+    conflicts(
+        &top("access: {bastion_sku: basic}"),
+        &["SPEC009 8:23 `bastion_sku` needs `via: bastion`: otherwise there is no Bastion host"],
+    );
+    conflicts(&top("access: {via: bastion, bastion_sku: basic}"), &[]);
+    conflicts(
+        &top("access: {via: bastion}\nnetwork: {address_space: 10.0.0.0/26}"),
+        &[
+            "SPEC009 9:26 `address_space: 10.0.0.0/26` has no room for a Bastion host beside the nodes: its subnet is a /26",
+        ],
+    );
+    let subnet = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/hub/subnets/gpu";
+    for via in ["bastion", "public_ip, ssh_from: [203.0.113.0/24]"] {
+        let word = via.split(',').next().unwrap_or_default();
+        conflicts(
+            &top(&format!(
+                "access: {{via: {via}}}\nnetwork: {{subnet_id: {subnet}}}"
+            )),
+            &[&format!(
+                "SPEC009 8:15 `via: {word}` changes the network, and the subnet of `subnet_id` is not the stack's"
+            )],
+        );
+    }
+    conflicts(
+        &top(&format!(
+            "access: {{via: existing}}\nnetwork: {{subnet_id: {subnet}, outbound: existing}}"
+        )),
+        &[],
+    );
+}

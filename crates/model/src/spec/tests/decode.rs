@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use super::{BASE, pool, read, top};
 use crate::{
     spec::{
-        Access, Bootstrap, Budget, Capacity, Checkpoint, CheckpointTarget, ContainerRuntime,
-        Containers, DataDisk, DiskType, Disks, Eviction, Grouping, Identity, ImageChoice, Method,
-        Model, Mount, MountKind, Network, OnBootstrapChange, OnExceed, OnPartial, OperatingSystem,
-        Orchestrator, Outbound, Pool, Precision, Priority, Scheduler, SecurityChoice, SizeChoice,
-        SizeConstraints, Spec, Spot, SshKeys, Stage, Via, Workload, Zones, decode, yaml,
+        Access, BastionSku, Bootstrap, Budget, Capacity, Checkpoint, CheckpointTarget,
+        ContainerRuntime, Containers, DataDisk, DiskType, Disks, Eviction, Grouping, Identity,
+        ImageChoice, Method, Model, Mount, MountKind, Network, OnBootstrapChange, OnExceed,
+        OnPartial, OperatingSystem, Orchestrator, Outbound, Pool, Precision, Priority, Scheduler,
+        SecurityChoice, SizeChoice, SizeConstraints, Spec, Spot, SshKeys, Stage, Via, Workload,
+        Zones, decode, yaml,
     },
     units::{CaseInsensitive, Region, SizeName, Span},
 };
@@ -85,6 +86,7 @@ fn the_shortest_spec_has_the_defaults() {
             ssh_keys: SshKeys::Generate,
             via: Via::None,
             ssh_from: Vec::new(),
+            bastion_sku: BastionSku::Standard,
         },
         identity: Identity::None,
         pools: BTreeMap::from([("p".to_owned(), minimal_pool())]),

@@ -416,6 +416,7 @@ impl Choice {
             | Question::Permissions(_)
             | Question::Policy(_)
             | Question::SpotPlacement(_)
+            | Question::Subnet(_)
             | Question::Reservations(_) => None,
         }
     }

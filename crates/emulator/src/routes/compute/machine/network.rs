@@ -234,10 +234,7 @@ fn public_address(
     let mut address = common::new(world, id.clone(), row, owner.location, body);
     address.set_state("Succeeded");
     address.etag = world.mint();
-    address
-        .hidden
-        .quota
-        .insert("PublicIPAddresses".to_owned(), 1);
+    address.hidden.quota = crate::routes::network::write::quota(row, &address.body);
     world.put_resource(address);
     public_ip::settled(world, &id);
     Ok(id)

@@ -10,7 +10,7 @@ use crate::{
     catalogue,
     error::ArmError,
     json::{items, number, same, set, text},
-    routes::compute::quota,
+    routes::compute::{quota, scale_set::network},
     store::{entry::Resource, scale_set::ScaleSet, world::World},
 };
 
@@ -149,6 +149,7 @@ pub(crate) fn of_set(world: &World, set_: &Resource) -> Result<BTreeMap<String, 
             free -= 1;
             own.retain(|name, _| name == "virtualMachines");
         }
+        own.extend(network::public_addresses(&model.profile, 1));
         for (name, amount) in own {
             *uses.entry(name).or_default() += amount;
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{KIND, profile};
+use super::{KIND, network, profile};
 use crate::{
     call::Call,
     durations,
@@ -81,7 +81,9 @@ pub(crate) fn needs(world: &World, set: &Resource, count: u64) -> BTreeMap<Strin
     let bodies: Vec<Value> = (0..count)
         .map(|at| body(set, model, "new", there + at))
         .collect();
-    reservation::of_new(world, &set.id, &bodies)
+    let mut needed = reservation::of_new(world, &set.id, &bodies);
+    needed.extend(network::public_addresses(&model.profile, count));
+    needed
 }
 
 /// Makes and deletes VMs.

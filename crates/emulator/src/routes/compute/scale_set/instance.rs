@@ -346,6 +346,7 @@ pub(crate) fn interface(seen: Seen<'_>, name: &str) -> Option<Value> {
             set(&mut one, &format!("/properties/{member}"), value);
         }
         crate::json::default(&mut one, "/properties/primary", true);
+        refer_to_address(&place, &mut one);
         configurations.push(one);
     }
     let [a, b, c] = seen.stream(name).bytes();
@@ -370,6 +371,60 @@ pub(crate) fn interface(seen: Seen<'_>, name: &str) -> Option<Value> {
         set(&mut shown, &format!("/properties/{member}"), value);
     }
     Some(shown)
+}
+
+/// An interface names its public address by its id.
+fn refer_to_address(configuration: &ArmId, shown: &mut Value) {
+    if let Some(described) = remove(shown, network::PUBLIC) {
+        let name = text(&described, "/name").unwrap_or_default();
+        let address = configuration.child("publicIPAddresses", name);
+        let member = "/properties/publicIPAddress";
+        set(shown, member, json!({"id": address.as_str()}));
+    }
+}
+
+/// The public addresses of an instance, as Microsoft.Network would show them. The numbers are from
+/// the shared range 100.64.0.0/10, which leads nowhere on the internet.
+pub(crate) fn public_addresses(seen: Seen<'_>) -> Vec<Value> {
+    let mut found = Vec::new();
+    for interface in items(
+        &seen.model.profile,
+        "/networkProfile/networkInterfaceConfigurations",
+    ) {
+        for configuration in items(interface, "/properties/ipConfigurations") {
+            let Some(described) = configuration.pointer(network::PUBLIC) else {
+                continue;
+            };
+            let name = |of: &Value| text(of, "/name").unwrap_or_default().to_owned();
+            let holder = seen
+                .arm_id()
+                .child("networkInterfaces", &name(interface))
+                .child("ipConfigurations", &name(configuration));
+            let id = holder.child("publicIPAddresses", &name(described));
+            let [a, b, c] = seen.stream(&format!("address {}", id.key())).bytes();
+            let mut shown = json!({
+                "name": name(described),
+                "id": id.as_str(),
+                "properties": {
+                    "provisioningState": "Succeeded",
+                    "resourceGuid": seen.stream(&format!("guid {}", id.key())).guid(),
+                    "ipAddress": format!("100.{}.{b}.{c}", 64 + (a & 63)),
+                    "publicIPAllocationMethod": "Static",
+                    "ipConfiguration": {"id": holder.as_str()},
+                },
+            });
+            for member in ["idleTimeoutInMinutes", "ipTags", "publicIPAddressVersion"] {
+                if let Some(value) = described.pointer(&format!("/properties/{member}")) {
+                    set(&mut shown, &format!("/properties/{member}"), value.clone());
+                }
+            }
+            if let Some(sku) = described.get("sku") {
+                set(&mut shown, "/sku", sku.clone());
+            }
+            found.push(shown);
+        }
+    }
+    found
 }
 
 /// The ids of IP configurations of a set's instances in a subnet, by the subnet's lower-case id.

@@ -23,6 +23,8 @@ pub(crate) mod finish;
 
 pub(crate) mod view;
 
+mod interfaces;
+
 mod serve;
 
 pub(crate) use self::serve::answer;

@@ -1,6 +1,6 @@
 //! The network side of a scale set: what its profile names, and the addresses of instances.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{catalog::Size, ids::ArmId};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     error::ArmError,
     json::{default, flag, items, set, text},
-    routes::network::{referenced, subnet},
+    routes::network::{public_ip, referenced, subnet},
     store::world::World,
 };
 
@@ -55,14 +55,7 @@ pub(crate) fn complete(
         let mut configurations = items(interface, "/properties/ipConfigurations").to_vec();
         for configuration in &mut configurations {
             default(configuration, "/properties/privateIPAddressVersion", "IPv4");
-            let public = "/properties/publicIPAddressConfiguration";
-            if !flexible && configuration.pointer(public).is_some() {
-                return Err(ArmError::new(
-                    501,
-                    "NotServedBySandbox",
-                    "The sandbox gives public addresses to instances of Flexible scale sets alone.",
-                ));
-            }
+            public_address(configuration);
         }
         set(
             interface,
@@ -82,6 +75,42 @@ pub(crate) fn complete(
     }
     set(profile, PLACE, json!(interfaces));
     Ok(())
+}
+
+/// Where an IP configuration describes the public address of each instance.
+pub(crate) const PUBLIC: &str = "/properties/publicIPAddressConfiguration";
+
+/// Fills in what a described public address has by itself.
+fn public_address(configuration: &mut Value) {
+    if configuration.pointer(PUBLIC).is_none() {
+        return;
+    }
+    for (member, value) in [
+        ("idleTimeoutInMinutes", json!(4)),
+        ("ipTags", json!([])),
+        ("publicIPAddressVersion", json!("IPv4")),
+    ] {
+        default(
+            configuration,
+            &format!("{PUBLIC}/properties/{member}"),
+            value,
+        );
+    }
+}
+
+/// What so many instances of a profile use of the counters of public addresses.
+pub(crate) fn public_addresses(profile: &Value, instances: u64) -> BTreeMap<String, u64> {
+    let mut used: BTreeMap<String, u64> = BTreeMap::new();
+    let interfaces = items(profile, PLACE).iter();
+    let configurations =
+        interfaces.flat_map(|interface| items(interface, "/properties/ipConfigurations"));
+    for described in configurations.filter_map(|one| one.pointer(PUBLIC)) {
+        for name in public_ip::counters(described) {
+            *used.entry(name.to_owned()).or_default() += instances;
+        }
+    }
+    used.retain(|_, count| *count > 0);
+    used
 }
 
 fn accelerated(id: &ArmId, size: &Size, interface: &Value) -> Result<(), ArmError> {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{
     KIND, action, create, extension, flexible,
     instance::{self, Seen},
+    interfaces::{interfaces, public_addresses},
     is_flexible, view,
 };
 use crate::{
@@ -56,6 +57,12 @@ pub(crate) fn answer(world: &mut World, call: &Call<'_>, row: &Type) -> Result<A
             | "/virtualmachines/networkinterfaces/ipconfigurations",
             _,
         ) => interfaces(world, call),
+        (
+            Method::Get,
+            "/publicipaddresses"
+            | "/virtualmachines/networkinterfaces/ipconfigurations/publicipaddresses",
+            true,
+        ) => public_addresses(world, call),
         (_, "/extensions", _) => extension::answer(world, call, row),
         (Method::Post, _, true) if rest.starts_with("/virtualmachines/") => {
             action::on_instance(world, call)
@@ -78,7 +85,7 @@ pub(crate) fn set_of<'a>(world: &'a World, call: &Call<'_>) -> Result<&'a Resour
         })
 }
 
-fn missing() -> ArmError {
+pub(crate) fn missing() -> ArmError {
     ArmError::new(
         404,
         "NotFound",
@@ -324,45 +331,4 @@ fn put_instance(world: &mut World, call: &Call<'_>, row: &Type) -> Result<Answer
         crate::lro::Twin::No,
         None,
     ))
-}
-
-/// Interfaces of instances: of one, or of all.
-fn interfaces(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
-    let set_ = set_of(world, call)?;
-    let kind = call.path.kind();
-    let of_one = kind.contains("/virtualmachines/");
-    let seen: Vec<Seen<'_>> = if of_one {
-        vec![instance_of(set_, call.path.name(1))?]
-    } else {
-        Seen::all(set_).collect()
-    };
-    if kind.ends_with("/ipconfigurations") || (of_one && !call.path.is_open()) {
-        let name = call.path.name(2);
-        let shown = seen
-            .first()
-            .and_then(|seen| instance::interface(*seen, name))
-            .ok_or_else(missing)?;
-        if !kind.ends_with("/ipconfigurations") {
-            return Ok(Answer::json(200, shown));
-        }
-        let all = crate::json::items(&shown, "/properties/ipConfigurations");
-        return Ok(Answer::json(200, json!({"value": all})));
-    }
-    let mut items = Vec::new();
-    let after = skip(call);
-    for seen in seen {
-        let names = crate::json::items(
-            &seen.model.profile,
-            "/networkProfile/networkInterfaceConfigurations",
-        );
-        for name in names.iter().filter_map(|one| text(one, "/name")) {
-            let key = format!("{:012} {name}", seen.id);
-            if let Some(shown) = instance::interface(seen, name)
-                && after.as_ref().is_none_or(|after| key > *after)
-            {
-                items.push((key, shown));
-            }
-        }
-    }
-    Ok(page(call, items.into_iter(), call.setup.pages.others))
 }

@@ -1,0 +1,60 @@
+//! `inventory`: the nodes that run, for the tools that work on them.
+
+use model::{
+    diag::Diagnostics,
+    spec::{Spec, SshKeys, is_literal_key},
+};
+
+use crate::{
+    app::App,
+    args::{Inventory, InventoryFormat},
+    errors,
+    exit::Exit,
+    keys, planning,
+    stop::Outcome,
+    world::{self, World},
+};
+
+/// Shows the inventory.
+pub(crate) fn run(app: &App, arguments: &Inventory) -> Outcome {
+    let spec = app.source()?.spec()?;
+    let subscription = world::subscription(app, Some(spec))?;
+    let world = World::open(app, false, subscription)?;
+    let live = planning::read(
+        &world,
+        &planning::scope_of_spec(spec, planning::now(), false),
+    )?;
+    let addresses = match world.client() {
+        None => planner::Addresses::default(),
+        Some(client) => world
+            .read(azure::addresses(client, &live))?
+            .map_err(|error| errors::read(&error))?,
+    };
+    let file = key_file(app, spec);
+    let inventory = planner::inventory(spec, &live, &addresses, app.catalog(false), file);
+    let text = if app.output.is_json() {
+        render::inventory::json(&inventory, &app.documents(&Diagnostics::default()))
+    } else {
+        match arguments.format {
+            InventoryFormat::Ssh => render::inventory::ssh(&inventory),
+            InventoryFormat::Ansible => render::inventory::ansible(&inventory),
+            InventoryFormat::Hostfile => render::inventory::hostfile(&inventory),
+            InventoryFormat::Slurm => render::inventory::slurm(&inventory),
+        }
+    };
+    app.output.data(&text);
+    Ok(Exit::Done)
+}
+
+/// The file of the private key: of the pair that the tool made, or beside the public key's file.
+fn key_file(app: &App, spec: &Spec) -> Option<String> {
+    let path = match &spec.access.ssh_keys {
+        SshKeys::Generate => keys::private_file(&spec.name),
+        SshKeys::Given(given) => {
+            let file = given.iter().find(|key| !is_literal_key(key))?;
+            keys::expand(app, file.strip_suffix(".pub")?)
+        }
+    };
+    let path = std::path::absolute(path).ok()?;
+    path.exists().then(|| path.display().to_string())
+}

@@ -1,0 +1,98 @@
+//! Plans that make nothing: a destroy, the end of a lifetime, the deletion of orphans.
+
+use std::collections::BTreeMap;
+
+use model::plan::Plan;
+
+use crate::{
+    diff::{self, index::Index},
+    lifetime::{self, Term},
+    location,
+    plan::{Assembly, Input, context, ssh_keys},
+    select::Findings,
+    shape::{self, Desired},
+};
+
+/// The plan in which everything of the stack goes.
+pub(crate) fn destroy(
+    input: Input<'_>,
+    index: &Index<'_>,
+    findings: &mut Findings,
+) -> Option<Plan> {
+    let changes = diff::destroy(input.live, index);
+    let location =
+        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
+    let after: Vec<Desired> = Vec::new();
+    let assembly = Assembly {
+        input,
+        index,
+        location,
+        lifetime: None,
+        pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
+        desired: after,
+    };
+    Some(assembly.assemble(changes, findings))
+}
+
+/// The plan that deletes what is the stack's and in no spec. It needs to know what the spec wants;
+/// whether that could be made now is no matter.
+pub(crate) fn orphans(
+    input: Input<'_>,
+    index: &Index<'_>,
+    findings: &mut Findings,
+) -> Option<Plan> {
+    let located = location::choose(input)?;
+    findings.questions.extend(located.findings.questions);
+    if !located.fits {
+        findings.diagnostics.extend(located.findings.diagnostics);
+        return None;
+    }
+    let location = located.location;
+    let desired = {
+        let keys = ssh_keys(input);
+        let context = context(input, &location, keys.as_deref(), None);
+        shape::run(input.spec, &located.selections, context)
+    };
+    let changes = diff::orphans(&desired, index);
+    let assembly = Assembly {
+        input,
+        index,
+        location,
+        lifetime: None,
+        pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
+        desired,
+    };
+    Some(assembly.assemble(changes, findings))
+}
+
+/// The plan for a stack whose lifetime is over: all goes but what remembers that.
+pub(crate) fn expire(
+    input: Input<'_>,
+    index: &Index<'_>,
+    term: &Term,
+    findings: &mut Findings,
+) -> Option<Plan> {
+    let location =
+        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
+    let keys = ssh_keys(input);
+    let context = context(input, &location, keys.as_deref(), Some(term));
+    let mut desired = shape::run(input.spec, &BTreeMap::new(), context);
+    desired.retain(|desired| desired.address == term.keeper);
+    for desired in &mut desired {
+        desired.needs.clear();
+    }
+    let changes = diff::expire(&desired, index, input.catalog);
+    findings.diagnostics.push(lifetime::finding(&term.lifetime));
+    let assembly = Assembly {
+        input,
+        index,
+        location,
+        lifetime: Some(term.lifetime),
+        pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
+        desired,
+    };
+    Some(assembly.assemble(changes, findings))
+}

@@ -23,7 +23,7 @@ from sources import Sources
 
 HERE = pathlib.Path(__file__).resolve().parent
 EMBEDDED = HERE.parent / "crates/model/src/catalog/embedded.rs"
-KEPT_BY_HAND = ["article.csv", "gpus.csv", "image_families.csv", "image_fit.csv", "images.csv",
+KEPT_BY_HAND = ["acceptance.csv", "article.csv", "gpus.csv", "image_families.csv", "image_fit.csv", "images.csv",
                 "models.csv"]
 STATED = {"true": "yes", "false": "no", "yes": "yes", "no": "no", "": ""}
 

@@ -14,6 +14,8 @@ mod sandbox;
 
 mod sizes;
 
+mod status;
+
 mod views;
 
 use std::path::PathBuf;
@@ -31,6 +33,7 @@ pub(crate) use self::{
     pricing::{Cost, Pricing},
     sandbox::{Sandbox, SandboxCommand},
     sizes::{SizeOrder, Sizes},
+    status::Status,
     views::{Export, Graph, GraphFormat},
 };
 use crate::help;
@@ -225,8 +228,8 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Delete what the stack made
     Destroy(Destroy),
-    /// Show what is live
-    Status,
+    /// Show what is live, and check it
+    Status(Status),
     /// Print the nodes that run, for the tools that work on them
     Inventory(Inventory),
     /// Draw the resources of the plan
@@ -305,7 +308,7 @@ impl Command {
             Self::Show(_) => "show",
             Self::Apply(_) => "apply",
             Self::Destroy(_) => "destroy",
-            Self::Status => "status",
+            Self::Status(_) => "status",
             Self::Inventory(_) => "inventory",
             Self::Graph(_) => "graph",
             Self::Export(_) => "export",
@@ -341,7 +344,7 @@ pub(crate) struct Init {
     #[arg(long, value_name = "PARAMETERS")]
     pub(crate) model: Option<String>,
     /// What runs the jobs
-    #[arg(long, value_name = "NAME", value_parser = ["manual", "auto"])]
+    #[arg(long, value_name = "NAME", value_parser = ["manual", "auto", "batch"])]
     pub(crate) orchestrator: Option<String>,
     /// Overwrite an existing file
     #[arg(long)]

@@ -16,7 +16,7 @@ use model::{
     plan::{Explanation, Plan, Run},
     price_book::PriceBook,
     resource::ResourceKind,
-    spec::{Spec, Via},
+    spec::{Orchestrator, Spec, Via},
     units::Timestamp,
 };
 use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
@@ -181,6 +181,10 @@ pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> R
         stack: spec.name.clone(),
         resource_group: spec.resource_group.clone(),
         has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
+        has_batch: spec
+            .pools
+            .values()
+            .any(|pool| pool.orchestrator == Orchestrator::Batch),
         has_bastion: spec.access.via == Via::Bastion,
         whole_group,
         read_at: Some(now),
@@ -196,6 +200,10 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::Disk),
+        has_batch: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::BatchAccount),
         has_bastion: plan
             .steps
             .iter()

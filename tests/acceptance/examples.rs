@@ -178,6 +178,59 @@ const LIVES: &[(&str, &[Change])] = &[
         ],
     ),
     (
+        "batch",
+        &[
+            Change::new("count: 2", "count: 3", &["pool.train.batch_pool: update"]),
+            Change::new("min: 0", "min: 1", &["pool.score.batch_pool: update"]),
+            Change::new(
+                "team: language",
+                "team: speech",
+                &[
+                    "resource_group: update",
+                    "network.nat_ip: update",
+                    "network.nsg: update",
+                    "network.vnet: update",
+                    "network.nat: update",
+                    "batch.account: update",
+                    "pool.score.batch_pool: update",
+                    "pool.train.batch_pool: update",
+                ],
+            ),
+            // Other hardware for all of them.
+            Change::new(
+                "gpu: [A100-80]",
+                "gpu: [H100]",
+                &["pool.train.batch_pool: replace"],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
+        "inference-node-disks",
+        &[
+            // From a SCSI controller to an NVMe one, which goes along.
+            Change::new(
+                "Standard_D4s_v5",
+                "Standard_D4s_v6",
+                &["pool.tools[0].vm: stop_update"],
+            )
+            .with_permission(),
+            // What is on the node does not outlive a resize.
+            Change::new(
+                "Standard_D8ds_v6",
+                "Standard_D16ds_v6",
+                &["pool.serve[0].vm: replace", "pool.serve[1].vm: replace"],
+            )
+            .with_permission(),
+            Change::new(
+                "disks: {os: {ephemeral: auto}}",
+                "disks: {os: {ephemeral: none}}",
+                &["pool.serve[0].vm: replace", "pool.serve[1].vm: replace"],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
         "inference-small",
         &[
             Change::new(
@@ -308,7 +361,9 @@ lives! {
     training_small_lives = "training-small",
     inference_generative_lives = "inference-generative",
     inference_complex_lives = "inference-complex",
+    inference_node_disks_lives = "inference-node-disks",
     inference_small_lives = "inference-small",
+    batch_lives = "batch",
 }
 
 #[test]

@@ -29,6 +29,8 @@ mod capacity;
 
 mod access;
 
+mod rolling;
+
 mod export;
 
 mod sweep;
@@ -50,3 +52,5 @@ mod previews;
 mod catalog;
 
 mod decisions;
+
+mod checks;

@@ -151,6 +151,12 @@ rows! {
     "OperationNotAllowed" if "another operation" => Conflict, Resource, Soon, "run again when the other operation is over";
     "OperationNotAllowed" => Conflict, Resource, Never, "the VM's state does not allow this: the message says what does";
     "QuotaExceeded" => Quota, Family, Never, "ask for a higher quota, use fewer nodes, another region, or Spot";
+    "AccountCoreQuotaReached" => Quota, Family, Never, "ask for more dedicated vCPUs on the page of the Batch account, or use fewer nodes";
+    "AccountLowPriorityCoreQuotaReached" => Quota, Region, Never, "ask for more spot vCPUs on the page of the Batch account, or use fewer nodes";
+    "AccountSpotCoreQuotaReached" => Quota, Region, Never, "ask for more spot vCPUs on the page of the Batch account, or use fewer nodes";
+    "PoolQuotaReached" => Quota, Resource, Never, "ask for more pools on the page of the Batch account, or use fewer";
+    "AccountAlreadyExists" => Conflict, Resource, Never, "the name of the Batch account is taken in the region: choose another `name`";
+    "PoolBeingResized" => Conflict, Resource, Soon, "nodes come or go: run again when that is over";
     "PublicIPCountLimitReached" => Quota, Region, Never, "ask for a higher quota of public addresses, or go out through a NAT gateway";
     "AllocationFailed" => Capacity, Size, Later, "try another size, zone or region, or later again";
     "ZonalAllocationFailed" => Capacity, Zone, Later, "try another zone first, then another size or region";

@@ -40,6 +40,8 @@ mod template;
 
 mod examine;
 
+mod guest;
+
 mod fault;
 
 mod apply;
@@ -63,6 +65,7 @@ pub use self::{
     examine::{Examination, SubscriptionState, examine},
     facts::answer,
     fault::{Fault, FaultKind, FaultScope, QuotaRefusal, Retry, classify, quota_refusal},
+    guest::{GuestScript, run_in_guests},
     logging::may_log,
     price_list::PriceList,
     read::{ReadScope, read, read_settled},

@@ -24,6 +24,8 @@ pub(crate) const GALLERIES: &str = "2023-07-03";
 pub(crate) const TERMS: &str = "2021-01-01";
 /// Terms once more: the newer version has been seen to deny what was accepted.
 pub(crate) const TERMS_AGAIN: &str = "2015-06-01";
+/// Accounts and pools of Batch.
+pub(crate) const BATCH: &str = "2024-07-01";
 /// Networks.
 pub(crate) const NETWORK: &str = "2024-03-01";
 
@@ -41,6 +43,8 @@ pub(crate) fn of_type(arm_type: &str) -> &'static str {
         COMPUTE
     } else if lower.starts_with("microsoft.marketplaceordering/") {
         TERMS
+    } else if lower.starts_with("microsoft.batch/") {
+        BATCH
     } else if lower.starts_with("microsoft.network/") {
         NETWORK
     } else {

@@ -18,10 +18,14 @@ pub(crate) fn run(app: &App, arguments: &Graph) -> Outcome {
     let Some(plan) = plan else {
         return Err(Stop::with(findings));
     };
-    let text = match arguments.format {
-        GraphFormat::Mermaid => render::graph::mermaid(&plan),
-        GraphFormat::Dot => render::graph::dot(&plan),
-        GraphFormat::Svg => render::graph::svg(&plan),
+    let text = if app.output.is_json() {
+        render::graph::json(&plan, &app.documents(&findings))
+    } else {
+        match arguments.format {
+            GraphFormat::Mermaid => render::graph::mermaid(&plan),
+            GraphFormat::Dot => render::graph::dot(&plan),
+            GraphFormat::Svg => render::graph::svg(&plan),
+        }
     };
     app.output.data(&text);
     app.say_below(&findings);

@@ -54,7 +54,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Show(arguments) => show::run(app, &arguments),
         Command::Apply(arguments) => apply::run(app, &arguments),
         Command::Destroy(arguments) => destroy::run(app, &arguments),
-        Command::Status => status::run(app),
+        Command::Status(arguments) => status::run(app, &arguments),
         Command::Inventory(arguments) => inventory::run(app, &arguments),
         Command::Graph(arguments) => graph::run(app, &arguments),
         Command::Export(arguments) => export::run(app, &arguments),

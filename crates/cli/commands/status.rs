@@ -1,25 +1,26 @@
 //! `status`: what is live of a stack, how it is, and what it costs now.
 
+mod acceptance;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     address::Address,
     catalog::Catalog,
-    diag::{Code, Diagnostic},
+    diag::{Code, Diagnostic, Diagnostics},
     live::{Live, LiveResource, Owner, Power},
     plan::{Action, Plan},
     resource::{Resource, tags},
     units::{Micros, Span, Timestamp},
 };
 use planner::cost;
-use render::status::{LooseRow, NodeRow, SetRow, Status};
+use render::status::{Checks, LooseRow, NodeRow, SetRow, Status};
 
 use crate::{
     app::App,
-    args::Planning,
-    exit::Exit,
+    args::{self as arguments, Planning},
     planning::{self, Made},
-    stop::Outcome,
+    stop::{Outcome, exit_of},
 };
 
 /// What a plan would do to a resource: the action, and the attributes that differ.
@@ -30,24 +31,35 @@ const UNPLANNED: &str =
     "what is missing and what is orphaned: the spec cannot be planned, `tensorform plan` says why";
 
 /// Shows the status.
-pub(crate) fn run(app: &App) -> Outcome {
+pub(crate) fn run(app: &App, arguments: &arguments::Status) -> Outcome {
     let made = planning::make(app, &Planning::default(), false)?;
     let spec = app.source()?.spec()?;
-    let status = status(
+    let mut status = status(
         &made,
         &spec.name,
         &spec.resource_group,
         crate::world::mode(app, false),
         app.catalog(false),
     );
+    let mut findings = Diagnostics::default();
+    if arguments.verify {
+        let (nodes, found) = acceptance::check(app, &made, app.catalog(false))?;
+        status.checks = Some(Checks {
+            nodes,
+            diagnostics: app.documents(&found),
+        });
+        findings = found;
+    }
     let text = if app.output.is_json() {
         render::status::json(&status)
     } else {
         render::status::text(&status, app.output.stdout)
     };
     app.output.data(&text);
-    app.say_below(&app.cache_findings());
-    Ok(Exit::Done)
+    let exit = exit_of(&findings);
+    findings.extend(app.cache_findings());
+    app.say_below(&findings);
+    Ok(exit)
 }
 
 fn status(
@@ -88,7 +100,8 @@ fn status(
         missing: steps
             .iter()
             .filter(|(address, (action, ..))| {
-                *action == Action::Create && ["vm", "scale_set"].contains(&address.leaf())
+                *action == Action::Create
+                    && ["vm", "scale_set", "batch_pool"].contains(&address.leaf())
             })
             .map(|(address, _)| address.to_string())
             .collect(),
@@ -111,6 +124,7 @@ fn status(
         currency: cost::CURRENCY.to_owned(),
         hourly: Some(hourly),
         hourly_complete,
+        checks: None,
     }
 }
 
@@ -204,7 +218,7 @@ fn node(
     }
 }
 
-/// The stack's scale sets with their instances.
+/// The stack's scale sets with their instances, and its pools of Batch.
 fn sets(
     made: &Made,
     steps: &BTreeMap<Address, Intent>,
@@ -216,7 +230,7 @@ fn sets(
         .resources
         .iter()
         .filter_map(|resource| Some((resource, resource.address()?)))
-        .filter(|(_, address)| address.leaf() == "scale_set");
+        .filter(|(_, address)| ["scale_set", "batch_pool"].contains(&address.leaf()));
     let mut sets: Vec<SetRow> = ours
         .map(|(resource, address)| {
             let Seen {
@@ -294,7 +308,7 @@ fn hourly<'a>(
             address,
             resource: resource.resource.as_ref()?,
             has_hardware: resource.state.power != Some(Power::Deallocated),
-            without_hardware: cost::without_hardware(live, &resource.id),
+            without_hardware: cost::without_hardware(live, resource),
         })
     });
     let cost = cost::compare(std::iter::empty(), priced, cost::Prices::list(catalog));

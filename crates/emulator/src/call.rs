@@ -7,6 +7,7 @@ use crate::{
     clock::{Instant, Speed},
     error::ArmError,
     http::{Incoming, Method, Path, Query},
+    routes::compute::guest::Ailment,
     store::entry::Failure,
     types::Type,
 };
@@ -58,6 +59,8 @@ pub(crate) struct Call<'a> {
     pub(crate) now: Instant,
     /// The fault that a rule decided on for the operation that this request begins.
     pub(crate) failure: Option<Failure>,
+    /// What a rule makes of the guest that this request asks.
+    pub(crate) ailment: Option<Ailment>,
     /// How often this operation was polled, with this time; 0 for what is no poll.
     pub(crate) polls: u32,
 }

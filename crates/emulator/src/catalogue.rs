@@ -7,8 +7,8 @@ use std::{collections::BTreeMap, sync::LazyLock};
 
 use model::{
     catalog::{
-        Architecture, Catalog, Commitment, ImageOs, ImageRow, ItemPrice, Offer, RegionOffers,
-        RegionRow, Size, TrustedLaunch, VmPrice,
+        Acceptance, Architecture, Catalog, Commitment, Gpu, ImageOs, ImageRow, ItemPrice, Offer,
+        RegionOffers, RegionRow, Size, TrustedLaunch, VmPrice,
     },
     units::{Region, SizeName},
 };
@@ -22,6 +22,16 @@ fn catalog() -> &'static Catalog {
 /// The names of all sizes.
 pub(crate) fn size_names() -> impl Iterator<Item = &'static str> {
     catalog().sizes().iter().map(|size| size.name.as_str())
+}
+
+/// A GPU by its exact name.
+pub(crate) fn gpu(name: &str) -> Option<&'static Gpu> {
+    catalog().gpu(name)
+}
+
+/// What a node of a size must show, where the catalogue says it.
+pub(crate) fn acceptance(size: &str) -> Option<&'static Acceptance> {
+    catalog().acceptance(&SizeName::new(size))
 }
 
 /// All regions.

@@ -12,6 +12,7 @@ use crate::{
     http::{Answer, Incoming, Method, Path},
     json::text,
     presence,
+    routes::compute::guest::Ailment,
     store::{entry::Failure, world::World},
     text::base64_decode,
     throttle::{Caller, Limits, rules},
@@ -41,7 +42,7 @@ pub(crate) struct Admitted<'a> {
 pub(crate) fn admit<'a>(
     desk: &mut Desk<'_, 'a>,
     incoming: &'a Incoming,
-    failure: Option<Failure>,
+    (failure, ailment): (Option<Failure>, Option<Ailment>),
     polls: u32,
     headers: &mut Headers,
 ) -> Result<Admitted<'a>, ArmError> {
@@ -69,6 +70,7 @@ pub(crate) fn admit<'a>(
         version,
         now: desk.now,
         failure,
+        ailment,
         polls,
     };
     subscription(desk.world, &call)?;

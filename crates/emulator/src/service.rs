@@ -312,6 +312,10 @@ impl Service {
             Some(Fate::FailInOperation(failure)) => Some(failure.clone()),
             Some(_) | None => None,
         };
+        let ailment = match &decision.fate {
+            Some(Fate::Guest(ailment)) => Some((**ailment).clone()),
+            Some(_) | None => None,
+        };
         let rewritten =
             tags::rewritten(world, incoming, &description.resource_type, &decision.tags);
         let incoming = rewritten.as_ref().unwrap_or(incoming);
@@ -323,7 +327,7 @@ impl Service {
                 setup: &self.setup,
                 now,
             };
-            gateway::admit(&mut desk, incoming, failure, polls, headers)
+            gateway::admit(&mut desk, incoming, (failure, ailment), polls, headers)
         };
         if let Some(point) = decision.point {
             return Ok(world.in_past(point, |world| {

@@ -68,6 +68,16 @@ impl Address {
         Self::pool(pool).join("scale_set")
     }
 
+    /// The account of Batch that all pools of Batch share.
+    pub fn batch_account() -> Self {
+        Self::top("batch").join("account")
+    }
+
+    /// The pool of Batch that a pool is.
+    pub fn batch_pool(pool: &str) -> Self {
+        Self::pool(pool).join("batch_pool")
+    }
+
     /// A data disk of one node of a pool, by its logical unit number.
     pub fn data_disk(pool: &str, index: u32, lun: u32) -> Self {
         Self::pool(pool).at(index).join("data_disk").at(lun)

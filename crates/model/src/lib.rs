@@ -33,4 +33,6 @@ pub mod inventory;
 
 pub mod permissions;
 
+pub mod acceptance;
+
 pub mod plan;

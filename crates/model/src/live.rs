@@ -151,6 +151,8 @@ pub struct State {
     pub evicted: bool,
     /// How the bootstrap of a VM stands, where it tells.
     pub readiness: Option<Readiness>,
+    /// Nodes that a pool of Batch has.
+    pub nodes: Option<u32>,
 }
 
 /// What Azure says of the last write to a resource.
@@ -217,6 +219,10 @@ pub enum Question {
     Policy(PolicyQuestion),
     /// How likely spot capacity is to be had.
     SpotPlacement(PlacementQuestion),
+    /// Which sizes pools of Batch can have in a region.
+    BatchSizes(Region),
+    /// The quota of an account of Batch.
+    BatchQuota(ArmId),
     /// A subnet that is not the stack's.
     Subnet(ArmId),
     /// What a capacity reservation group has.
@@ -294,6 +300,10 @@ pub struct Facts {
     pub reservations: BTreeMap<ArmId, Answer<Option<ReservationGroupFact>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
+    /// Sizes that pools of Batch can have, by region.
+    pub batch_sizes: BTreeMap<Region, Answer<BTreeSet<SizeName>>>,
+    /// Limits of accounts of Batch by the account's id; what they use is not in them.
+    pub batch_quota: BTreeMap<ArmId, Answer<Vec<UsageFact>>>,
     /// Subnets. `Known(None)` means that there is none.
     pub subnets: BTreeMap<ArmId, Answer<Option<SubnetFact>>>,
 }
@@ -312,6 +322,8 @@ impl Facts {
             Question::Permissions(scope) => self.permissions.contains_key(scope),
             Question::Policy(node) => self.policies.contains_key(node),
             Question::SpotPlacement(asked) => self.placements.contains_key(asked),
+            Question::BatchSizes(region) => self.batch_sizes.contains_key(region),
+            Question::BatchQuota(account) => self.batch_quota.contains_key(account),
             Question::Subnet(id) => self.subnets.contains_key(id),
             Question::Reservations(group) => self.reservations.contains_key(group),
         }
@@ -350,6 +362,12 @@ impl Facts {
             }
             Question::SpotPlacement(asked) => {
                 self.placements.insert(asked, Answer::Unknown { reason });
+            }
+            Question::BatchSizes(region) => {
+                self.batch_sizes.insert(region, Answer::Unknown { reason });
+            }
+            Question::BatchQuota(account) => {
+                self.batch_quota.insert(account, Answer::Unknown { reason });
             }
             Question::Subnet(id) => {
                 self.subnets.insert(id, Answer::Unknown { reason });

@@ -32,6 +32,8 @@ mod staleness;
 
 mod verify;
 
+pub mod acceptance;
+
 mod inventory;
 
 mod target;

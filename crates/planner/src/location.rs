@@ -270,6 +270,8 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
     ours.filter_map(|resource| match &resource.resource.as_ref()?.properties {
         Properties::VirtualMachine(vm) => Some((0, &vm.location)),
         Properties::VirtualMachineScaleSet(set) => Some((0, &set.location)),
+        Properties::BatchPool(pool) => Some((0, &pool.location)),
+        Properties::BatchAccount(account) => Some((1, &account.location)),
         Properties::VirtualNetwork(network) => Some((1, &network.location)),
         Properties::Disk(disk) => Some((2, &disk.location)),
         Properties::NetworkSecurityGroup(group) => Some((3, &group.location)),

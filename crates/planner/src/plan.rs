@@ -24,7 +24,7 @@ use crate::{
     lifetime::{self, Term},
     location::{self, Selections},
     order, partial, preflight,
-    select::{Findings, Selection},
+    select::{Findings, Placement, Selection},
     shape::{self, Desired},
     target,
 };
@@ -243,7 +243,7 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         scarcity: scarcity(pool, chosen),
         placement: chosen.placement.placement().to_owned(),
         grouping: chosen.placement.grouping().to_owned(),
-        orchestrator: "manual".to_owned(),
+        orchestrator: orchestrator(chosen).to_owned(),
         memory: chosen.memory.clone(),
         throughput: chosen.throughput.clone(),
         parallelism: chosen.parallelism.clone(),
@@ -251,6 +251,14 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         rules: chosen.rules.clone(),
         why: chosen.why.clone(),
         candidates: chosen.candidates.clone(),
+    }
+}
+
+/// What runs the jobs of a pool, by what its nodes are.
+fn orchestrator(chosen: &Selection) -> &'static str {
+    match chosen.placement {
+        Placement::BatchPool => "batch",
+        Placement::SingleVms | Placement::ScaleSet(_) => "manual",
     }
 }
 

@@ -10,10 +10,12 @@ use std::{
 
 use model::{
     address::Address,
+    diag::DiagnosticDocument,
     plan::{Action, Plan, Step},
 };
+use serde_json::json;
 
-use crate::plan::essence;
+use crate::{failure, plan::essence};
 
 pub use self::drawing::svg;
 
@@ -155,6 +157,28 @@ pub fn dot(plan: &Plan) -> String {
     }
     text.push_str("}\n");
     text
+}
+
+/// The version of the JSON document.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// As one JSON document: nodes in the order in which they are made, and edges between their places.
+pub fn json(plan: &Plan, diagnostics: &[DiagnosticDocument]) -> String {
+    let graph = Graph::of(plan);
+    let node = |node: &Node| {
+        let Node {
+            title,
+            essence,
+            action,
+        } = node;
+        json!({ "title": title, "essence": essence, "action": action.word() })
+    };
+    failure::document(&json!({
+        "format_version": FORMAT_VERSION,
+        "nodes": graph.nodes.iter().map(node).collect::<Vec<_>>(),
+        "edges": graph.edges,
+        "diagnostics": diagnostics,
+    }))
 }
 
 /// The title with the symbol of what is done.

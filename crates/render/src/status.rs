@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 mod set;
 
+mod acceptance;
+
 use crate::{
     failure,
     line::Line,
@@ -36,7 +38,7 @@ pub struct Status {
     pub lifetime: Option<Lifetime>,
     /// The stack's VMs.
     pub nodes: Vec<NodeRow>,
-    /// The stack's scale sets.
+    /// The stack's scale sets and pools of Batch.
     pub sets: Vec<SetRow>,
     /// Addresses of VMs that the spec wants and that do not exist.
     pub missing: Vec<String>,
@@ -52,6 +54,8 @@ pub struct Status {
     pub hourly: Option<Micros>,
     /// Whether `hourly` has the price of everything; if not, it is "at least".
     pub hourly_complete: bool,
+    /// Checks of its nodes, where they were asked for.
+    pub checks: Option<Checks>,
 }
 
 /// A VM of a stack.
@@ -73,7 +77,7 @@ pub struct NodeRow {
     pub drift: Option<Vec<String>>,
 }
 
-pub use self::set::SetRow;
+pub use self::{acceptance::Checks, set::SetRow};
 
 /// A resource that is only named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +107,7 @@ pub fn text(status: &Status, style: Style) -> String {
         currency,
         hourly: _,
         hourly_complete: _,
+        checks,
     } = status;
     let mut paper = Paper::new(style);
     paper.hanging(&Line::default(), &head(status));
@@ -114,6 +119,9 @@ pub fn text(status: &Status, style: Style) -> String {
         }
     }
     set::show(&mut paper, sets, currency, style);
+    if let Some(checks) = checks {
+        acceptance::show(&mut paper, checks, style);
+    }
     if !missing.is_empty() {
         paper.heading("Missing: in the spec, and not there");
         paper.paragraph(2, Ink::Caution, &words::listed(missing, 20));
@@ -240,11 +248,15 @@ fn sum(status: &Status) -> Line {
         .filter(|node| node.state.power == Some(Power::Running))
         .count();
     let instances = || status.sets.iter().flat_map(|set| &set.instances);
-    let all = status.nodes.len() + instances().count();
+    let in_pools: u32 = status.sets.iter().filter_map(|set| set.state.nodes).sum();
+    let in_pools = usize::try_from(in_pools).unwrap_or(usize::MAX);
+    let all = (status.nodes.len() + instances().count()).saturating_add(in_pools);
     let running = running
         + instances()
             .filter(|one| one.state.power == Some(Power::Running))
             .count();
+    // Batch takes nodes that do not run for none of the pool's.
+    let running = running.saturating_add(in_pools);
     let mut text = format!(
         "{}, {} running",
         words::counted(all, "node", "nodes"),
@@ -270,6 +282,13 @@ fn sum(status: &Status) -> Line {
         ),
         None => line.then(Ink::Caution, "; cost per hour unknown"),
     }
+}
+
+/// A VM's power state in a word.
+pub fn power(state: &State) -> &'static str {
+    state
+        .power
+        .map_or(words::UNKNOWN, |power| power_word(power).1)
 }
 
 fn power_line(state: &State) -> Line {
@@ -363,6 +382,7 @@ pub fn json(status: &Status) -> String {
         currency,
         hourly,
         hourly_complete,
+        checks,
     } = status;
     let all = |rows: &[LooseRow]| rows.iter().map(loose_document).collect::<Vec<_>>();
     failure::document(&json!({
@@ -381,6 +401,7 @@ pub fn json(status: &Status) -> String {
         "currency": currency,
         "hourly_micros": hourly,
         "hourly_complete": hourly_complete,
+        "checks": checks.as_ref().map(acceptance::document),
     }))
 }
 
@@ -401,6 +422,7 @@ fn node_document(node: &NodeRow) -> Value {
         message,
         evicted,
         readiness,
+        nodes: _,
     } = state;
     json!({
         "address": address,

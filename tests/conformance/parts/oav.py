@@ -45,13 +45,13 @@ def jobs(sandbox):
         with open(spec, "w", encoding="utf-8") as file:
             file.write(text)
         run(sandbox, spec, "apply", "--yes")
-        if "cluster" in spec or "flexible" in spec:
+        if "cluster" in spec or "flexible" in spec or "batch" in spec:
             resize(sandbox, spec)
         run(sandbox, spec, "destroy", "--yes")
 
 
 def resize(sandbox, spec):
-    """A scale set grows and shrinks."""
+    """A scale set or a pool grows and shrinks."""
     for change in (2, -3):
         with open(spec, encoding="utf-8") as file:
             text = file.read()
@@ -101,7 +101,7 @@ with suite.step(f"{check_specs()} schemas are Microsoft's, by their digests", OA
 record = os.path.join(WORK, "exchanges.jsonl")
 exchanges = []
 with suite.step("the examples: apply, plan, status, change, destroy", OURS):
-    equal((len(EXAMPLES), len(OTHERS)), (7, 3), "examples and others")
+    equal((len(EXAMPLES), len(OTHERS)), (8, 3), "examples and others")
     sandbox = Sandbox(record=record)
     try:
         jobs(sandbox)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use model::{
-    plan::{Action, Ending, Failure, Plan, Scarcity, Step},
+    plan::{Action, Ending, Failure, Operation, Plan, Scarcity, Step},
     resource::ResourceKind,
 };
 use serde_json::Value;
@@ -53,6 +53,13 @@ pub(super) fn next(
     now: Duration,
 ) -> Option<(Next, String)> {
     let scarcity = plan.pools.get(pool)?.scarcity?;
+    // Nodes that are only brought up to date are there already: nothing is made or removed instead.
+    let is_rolled = |(step, ending): &Ended<'_>| {
+        failure_of(ending).is_some() && step.operations.iter().any(is_upgrade)
+    };
+    if ended.iter().any(is_rolled) {
+        return None;
+    }
     let failures: Vec<&Failure> = ended
         .iter()
         .filter_map(|(_, ending)| failure_of(ending))
@@ -148,9 +155,15 @@ fn nodes(plan: &Plan, pool: &str, ended: &[Ended<'_>]) -> usize {
 pub(super) fn is_node(step: &Step) -> bool {
     let is_kind = matches!(
         step.kind,
-        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+        ResourceKind::VirtualMachine
+            | ResourceKind::VirtualMachineScaleSet
+            | ResourceKind::BatchPool
     );
     is_kind && step.action != Action::Delete
+}
+
+fn is_upgrade(operation: &Operation) -> bool {
+    matches!(operation, Operation::UpgradeInstances { .. })
 }
 
 fn failure_of(ending: &Ending) -> Option<&Failure> {

@@ -183,7 +183,9 @@ impl Performer<'_> {
 pub(super) fn is_written_once(kind: ResourceKind) -> bool {
     matches!(
         kind,
-        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+        ResourceKind::VirtualMachine
+            | ResourceKind::VirtualMachineScaleSet
+            | ResourceKind::BatchPool
     )
 }
 

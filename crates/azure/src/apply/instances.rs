@@ -43,6 +43,60 @@ impl Performer<'_> {
         Ok(())
     }
 
+    /// Brings instances of a set to its newest profile, one batch after another. A batch that fails
+    /// ends it, and how far it came is told.
+    pub(super) async fn upgrade_instances(
+        &self,
+        all: &[String],
+        at_once: u32,
+        own: &mut Own,
+    ) -> Result<(), Stopped> {
+        self.inspect(own).await?;
+        own.add([]);
+        let size = usize::try_from(at_once).unwrap_or(usize::MAX).max(1);
+        for batch in all.chunks(size) {
+            self.waiting(&format!("bringing {} up to date", batch.join(", ")));
+            if let Err(mut failure) = self.upgrade_batch(batch).await {
+                self.count_updated(&mut failure).await;
+                return Err(failure);
+            }
+        }
+        Ok(())
+    }
+
+    async fn upgrade_batch(&self, batch: &[String]) -> Result<(), Stopped> {
+        let path = format!("{}/manualupgrade", self.step.id);
+        let query = [("api-version", versions::COMPUTE)];
+        for attempt in 1.. {
+            let call = self.run.client.call_at(Method::Post, &path, &query);
+            let call = call.map_err(|error| self.failed(&error))?;
+            let body = json!({ "instanceIds": batch });
+            // What is up to date already is left alone, so that asking again does no harm.
+            match self.write(&call.body(body)).await {
+                Ok(_) => return Ok(()),
+                Err(error) if error.is_open() && attempt < TRIES => {}
+                Err(error) => return Err(error.failure(self.is_spot())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds to a failure how many instances are as the newest profile says.
+    async fn count_updated(&self, failure: &mut Failure) {
+        let Ok(there) = instances::of_set(self.run.client, &self.step.id).await else {
+            return;
+        };
+        let old = there
+            .iter()
+            .filter(|one| one.latest_model == Some(false))
+            .count();
+        failure.message = format!(
+            "{} updated, {old} old: {}",
+            there.len().saturating_sub(old),
+            failure.message
+        );
+    }
+
     /// Whether none of these instances is there any more, but those that are on their way out.
     async fn are_going(&self, instances: &[String]) -> Result<bool, Stopped> {
         let there = instances::of_set(self.run.client, &self.step.id).await;

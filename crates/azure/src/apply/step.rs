@@ -132,6 +132,10 @@ impl<'a> Performer<'a> {
                 Operation::DeleteInstances { instances } => {
                     self.delete_instances(instances, &mut own).await?;
                 }
+                Operation::UpgradeInstances { instances, at_once } => {
+                    self.upgrade_instances(instances, *at_once, &mut own)
+                        .await?;
+                }
                 Operation::Deallocate => self.act(MachineAction::Deallocate, &mut own).await?,
                 Operation::Start => self.act(MachineAction::Start, &mut own).await?,
                 Operation::Reapply => self.act(MachineAction::Reapply, &mut own).await?,

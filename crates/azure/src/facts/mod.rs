@@ -3,6 +3,7 @@
 //! What Azure refuses to tell is unknown, with the reason; a read that fails is an error, never
 //! an answer.
 
+mod batch;
 mod image;
 mod own_image;
 mod placement;
@@ -13,7 +14,7 @@ mod subnet;
 pub(crate) mod terms;
 mod usages;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
 use model::{
@@ -55,6 +56,11 @@ enum Told {
     SpotPlacement(PlacementQuestion, Answer<Option<String>>),
     Reservations(ArmId, Answer<Option<ReservationGroupFact>>),
     Terms(PurchasePlan, Answer<model::live::TermsFact>),
+    BatchSizes(
+        model::units::Region,
+        Answer<BTreeSet<model::units::SizeName>>,
+    ),
+    BatchQuota(ArmId, Answer<Vec<model::live::UsageFact>>),
     Subnet(ArmId, Answer<Option<model::live::SubnetFact>>),
 }
 
@@ -107,6 +113,12 @@ pub async fn answer(
             Told::Terms(plan, answer) => {
                 facts.terms.insert(plan, answer);
             }
+            Told::BatchSizes(region, answer) => {
+                facts.batch_sizes.insert(region, answer);
+            }
+            Told::BatchQuota(account, answer) => {
+                facts.batch_quota.insert(account, answer);
+            }
             Told::Subnet(id, answer) => {
                 facts.subnets.insert(id, answer);
             }
@@ -155,6 +167,18 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
         Question::Permissions(scope) => of_permissions(client, scope).await,
         Question::Policy(node) => of_policies(client, node).await,
         Question::SpotPlacement(asked) => of_placement(client, asked).await,
+        Question::BatchSizes(region) => {
+            let found = batch::sizes(client, region).await;
+            let what = format!("the sizes of Batch in `{region}`");
+            let answer = known_or_untold(client, &what, found).await?;
+            Ok(Told::BatchSizes(region.clone(), answer))
+        }
+        Question::BatchQuota(account) => {
+            let found = batch::quota(client, account).await;
+            let what = format!("the quota of `{}`", account.name());
+            let answer = known_or_refused(client, &what, found).await?;
+            Ok(Told::BatchQuota(account.clone(), answer))
+        }
         Question::Subnet(id) => of_subnet(client, id).await,
         Question::Reservations(group) => of_reservations(client, group).await,
     }

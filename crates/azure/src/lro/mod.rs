@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::{
     call::Reply,
     error::{ArmError, RequestError},
+    wire::batch::{self, Resize},
 };
 
 /// The longest of our own waits, where Azure names none.
@@ -174,7 +175,10 @@ impl Operation {
         };
         match meaning(state) {
             Meaning::UnderWay => self.wait(state, reply.retry_after()),
-            Meaning::Succeeded => self.after_success(None),
+            // What an action gives stands in the status.
+            Meaning::Succeeded => {
+                self.after_success(reply.body.pointer("/properties/output").cloned())
+            }
             Meaning::Failed => failure(reply, "OperationFailed", "the operation failed"),
             Meaning::Canceled => failure(reply, "OperationCanceled", "the operation was cancelled"),
         }
@@ -206,6 +210,12 @@ impl Operation {
         self.absences = 0;
         if self.method == Method::Delete {
             return self.after_remnant(reply);
+        }
+        // A pool of Batch is there at once; its nodes are what somebody waits for.
+        match batch::resize(&reply.body) {
+            Some(Resize::Running) => return self.wait("Resizing", reply.retry_after()),
+            Some(Resize::Short { code, message }) => return failure(reply, &code, &message),
+            Some(Resize::Settled) | None => {}
         }
         let state = provisioning_state(&reply.body);
         match state.map_or(Meaning::Succeeded, meaning) {

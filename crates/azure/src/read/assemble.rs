@@ -173,6 +173,8 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::SshPublicKey
                 | ResourceKind::NetworkInterface
                 | ResourceKind::Disk
+                | ResourceKind::BatchAccount
+                | ResourceKind::BatchPool
                 | ResourceKind::MarketplaceTerms
                 | ResourceKind::VirtualMachineScaleSet => {}
             }

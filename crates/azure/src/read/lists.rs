@@ -53,9 +53,9 @@ pub(super) struct Lists {
 }
 
 /// The parts of the world that are listed.
-struct Reader<'a> {
-    client: &'a Client,
-    scope: &'a ReadScope,
+pub(super) struct Reader<'a> {
+    pub(super) client: &'a Client,
+    pub(super) scope: &'a ReadScope,
 }
 
 /// Fetches all lists.
@@ -82,6 +82,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
         .by_kind
         .insert(ResourceKind::VirtualMachine, machines.bodies);
     reader.elsewhere(&tagged, &mut lists).await?;
+    reader.batch(&tagged, &mut lists).await?;
     reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
@@ -109,7 +110,11 @@ impl Reader<'_> {
         format!("{}/resourceGroups/{group}", self.subscription_path())
     }
 
-    async fn said<T>(&self, what: &str, result: Result<T, RequestError>) -> Result<T, ReadError> {
+    pub(super) async fn said<T>(
+        &self,
+        what: &str,
+        result: Result<T, RequestError>,
+    ) -> Result<T, ReadError> {
         match result {
             Ok(value) => Ok(value),
             Err(error) => Err(explain(self.client, what, error).await),
@@ -151,7 +156,11 @@ impl Reader<'_> {
     }
 
     /// All resources of a kind in a group; none where the group does not exist.
-    async fn kind_in(&self, group: &str, kind: ResourceKind) -> Result<Vec<Value>, ReadError> {
+    pub(super) async fn kind_in(
+        &self,
+        group: &str,
+        kind: ResourceKind,
+    ) -> Result<Vec<Value>, ReadError> {
         let path = format!("{}/providers/{}", self.group_path(group), kind.arm_type());
         let query = [("api-version", versions::of_type(kind.arm_type()))];
         let items = none_if_absent(self.client.list(&path, &query).await);
@@ -193,7 +202,7 @@ impl Reader<'_> {
         Ok(machines)
     }
 
-    fn is_ours(&self, body: &Value) -> bool {
+    pub(super) fn is_ours(&self, body: &Value) -> bool {
         wire::tags_of(body).get(tags::STACK) == Some(self.scope.stack.as_str())
     }
 

@@ -4,6 +4,7 @@
 //! lags, and leaves out tags; the lists of each type in those groups say what there is.
 
 mod assemble;
+mod batch;
 pub(crate) mod instances;
 mod leftover;
 mod lists;
@@ -29,6 +30,9 @@ pub struct ReadScope {
     pub resource_group: String,
     /// Whether the spec has data disks, so that disks are read even where none is known of yet.
     pub has_data_disks: bool,
+    /// Whether the spec has pools of Batch, so that accounts are read even where none is known of
+    /// yet.
+    pub has_batch: bool,
     /// Whether the spec has a Bastion host, so that hosts are read even where none is known of yet.
     pub has_bastion: bool,
     /// Whether everything in the group is listed, also what is of no type that we make: for a

@@ -7,6 +7,7 @@ use model::{
 };
 use serde_json::Value;
 
+use super::batch::with_place;
 use crate::{
     client::{Client, absent_as_none},
     error::RequestError,
@@ -54,9 +55,15 @@ pub(crate) async fn read_one(
     } else {
         client.get(id).await?
     };
-    let Some(reply) = found else {
+    let Some(mut reply) = found else {
         return Ok(None);
     };
+    if kind == ResourceKind::BatchPool
+        && let Some(account) = id.parent()
+        && let Some(account) = client.get(&account).await?
+    {
+        with_place(&mut reply.body, &account.body);
+    }
     let mut disks = VmDisks::default();
     if kind == ResourceKind::VirtualMachine
         && let (Some(disk), false) = wire::os_disk_id(&reply.body)

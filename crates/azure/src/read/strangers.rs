@@ -47,6 +47,19 @@ pub(super) fn of(
             }
         }
     }
+    // Pools that others have made in an account of ours would go with it.
+    let pools = found.values().filter(|resource| {
+        let arm_type = ResourceKind::BatchPool.arm_type();
+        resource.owner == Owner::Foreign && resource.arm_type.eq_ignore_ascii_case(arm_type)
+    });
+    for pool in pools {
+        if let Some(account) = pool.id.parent().filter(|account| is_ours(account)) {
+            strangers
+                .entry(account)
+                .or_default()
+                .insert(pool.id.clone());
+        }
+    }
     strangers
 }
 

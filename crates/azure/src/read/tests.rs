@@ -86,6 +86,7 @@ fn scope() -> ReadScope {
         stack: "demo".to_owned(),
         resource_group: "rg".to_owned(),
         has_data_disks: false,
+        has_batch: false,
         has_bastion: false,
         whole_group: false,
         read_at: None,

@@ -7,6 +7,7 @@
 mod fields;
 
 mod bastion_host;
+pub(crate) mod batch;
 mod disk;
 mod group;
 mod marketplace_terms;
@@ -86,6 +87,8 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
+        Properties::BatchAccount(account) => batch::encode_account(account),
+        Properties::BatchPool(pool) => batch::encode_pool(pool)?,
         Properties::NetworkInterface(interface) => network_interface::encode(interface),
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
@@ -126,6 +129,8 @@ pub(crate) fn decode_with(
         ResourceKind::VirtualMachineScaleSet => {
             Properties::VirtualMachineScaleSet(Box::new(scale_set::decode(body)?))
         }
+        ResourceKind::BatchAccount => Properties::BatchAccount(batch::decode_account(body)?),
+        ResourceKind::BatchPool => Properties::BatchPool(Box::new(batch::decode_pool(body)?)),
         ResourceKind::NetworkInterface => {
             Properties::NetworkInterface(network_interface::decode(body)?)
         }

@@ -9,7 +9,9 @@ use model::{
 };
 use serde_json::{Value, json};
 
-use super::{EncodeError, encode, fields, request::as_request, scale_set, set_tags, tags_of};
+use super::{
+    EncodeError, batch, encode, fields, request::as_request, scale_set, set_tags, tags_of,
+};
 
 /// One write that is part of a change.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +52,8 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         | Properties::SshPublicKey(_)
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
+        | Properties::BatchAccount(_)
+        | Properties::BatchPool(_)
         | Properties::Disk(_) => encode(after)?,
     };
     if after.kind().takes_tags() {
@@ -70,6 +74,9 @@ pub(crate) fn changes(
 ) -> Result<Vec<Change>, EncodeError> {
     if let Properties::VirtualMachineScaleSet(set) = &after.properties {
         return scale_set::changes(set, attributes);
+    }
+    if let Properties::BatchPool(pool) = &after.properties {
+        return batch::changes(pool, attributes);
     }
     match after.kind() {
         ResourceKind::VirtualMachine => {
@@ -97,6 +104,8 @@ pub(crate) fn changes(
         ResourceKind::ResourceGroup
         | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
+        | ResourceKind::BatchAccount
+        | ResourceKind::BatchPool
         | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
@@ -271,9 +280,14 @@ fn machine_changes(
     let mut disk_attributes = Vec::new();
     for attribute in attributes {
         match attribute.as_str() {
-            "size" => {
-                properties["hardwareProfile"]["vmSize"] =
-                    encoded["properties"]["hardwareProfile"]["vmSize"].clone();
+            "size" => copy(&mut properties, "hardwareProfile", "vmSize", &encoded),
+            "disk_controller" => {
+                copy(
+                    &mut properties,
+                    "storageProfile",
+                    "diskControllerType",
+                    &encoded,
+                );
             }
             "priority.max_price" => {
                 properties["billingProfile"] = encoded["properties"]["billingProfile"].clone();
@@ -285,10 +299,8 @@ fn machine_changes(
             }
             "os_disk.size_gb" | "os_disk.disk_type" => disk_attributes.push(attribute.clone()),
             "os_disk.delete_with_vm" => {
-                let mut disk = live
-                    .pointer("/properties/storageProfile/osDisk")
-                    .cloned()
-                    .unwrap_or_default();
+                let disk = live.pointer("/properties/storageProfile/osDisk");
+                let mut disk = disk.cloned().unwrap_or_default();
                 disk["deleteOption"] =
                     encoded["properties"]["storageProfile"]["osDisk"]["deleteOption"].clone();
                 properties["storageProfile"]["osDisk"] = disk;
@@ -318,13 +330,16 @@ fn machine_changes(
     if !disk_attributes.is_empty() {
         changes.push(os_disk_change(&disk_attributes, &encoded, live)?);
     }
-    if properties
-        .as_object()
-        .is_some_and(|members| !members.is_empty())
-    {
+    let members = properties.as_object();
+    if members.is_some_and(|members| !members.is_empty()) {
         changes.push(Change::Patch(json!({ "properties": properties })));
     }
     Ok(changes)
+}
+
+/// Takes a member of a profile over from the body that would make the machine.
+fn copy(properties: &mut Value, profile: &str, member: &str, encoded: &Value) {
+    properties[profile][member] = encoded["properties"][profile][member].clone();
 }
 
 /// The OS disk is grown and retyped through its own resource; the VM refuses to.

@@ -61,6 +61,8 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet
+        | ResourceKind::BatchAccount
+        | ResourceKind::BatchPool
         | ResourceKind::MarketplaceTerms => (&["properties"], SUBNET),
     };
     Shape { top, properties }

@@ -7,6 +7,7 @@ use model::{
 use serde_json::Value;
 
 use super::{
+    batch::{self, Resize},
     fields::{items, member, text},
     readiness,
 };
@@ -21,7 +22,24 @@ pub(crate) fn of_body(body: &Value) -> State {
         apply_instance_view(&mut state, view);
     }
     state.evicted = is_evicted(body, &state);
+    of_pool(&mut state, body);
     state
+}
+
+/// Adds what a pool of Batch tells of its nodes. While they come or go, it is being written.
+fn of_pool(state: &mut State, body: &Value) {
+    state.nodes = batch::nodes(body);
+    if state.provisioning != Provisioning::Succeeded {
+        return;
+    }
+    match batch::resize(body) {
+        Some(Resize::Running) => state.provisioning = Provisioning::Updating,
+        Some(Resize::Short { code, message }) => {
+            state.provisioning = Provisioning::Failed;
+            state.message = Some(format!("{code}: {message}"));
+        }
+        Some(Resize::Settled) | None => {}
+    }
 }
 
 /// Adds what an instance view tells.

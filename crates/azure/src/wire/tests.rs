@@ -11,7 +11,7 @@ use model::{
         ResourceGroup, ResourceKind, Security, SecurityRule, SshPublicKey, Subnet, System, Tags,
         VirtualMachine, VirtualNetwork, VmPriority,
     },
-    spec::{DiskType, Eviction},
+    spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
     units::{CaseInsensitive, Region, SizeName},
 };
 use proptest::prelude::*;
@@ -109,14 +109,21 @@ fn priority() -> impl Strategy<Value = VmPriority> {
 }
 
 fn os_disk() -> impl Strategy<Value = OsDisk> {
-    (name(), 1_u32..4096, disk_type(), any::<bool>()).prop_map(
-        |(name, size_gb, disk_type, delete_with_vm)| OsDisk {
+    let placement = proptest::sample::select(&EphemeralPlacement::ALL);
+    let ephemeral = proptest::option::of(placement);
+    (name(), 1_u32..4096, disk_type(), any::<bool>(), ephemeral).prop_map(
+        |(name, size_gb, disk_type, delete_with_vm, ephemeral)| OsDisk {
             name,
             size_gb,
             disk_type,
             delete_with_vm,
+            ephemeral,
         },
     )
+}
+
+fn controller() -> impl Strategy<Value = Option<DiskController>> {
+    proptest::option::of(proptest::sample::select(&DiskController::ALL))
 }
 
 fn data_disks() -> impl Strategy<Value = BTreeMap<u32, DataDiskAttachment>> {
@@ -164,12 +171,12 @@ fn machine() -> impl Strategy<Value = VirtualMachine> {
     let group = proptest::option::of(id("Microsoft.Compute/capacityReservationGroups"));
     let hardware = (region(), zones(), priority(), group, security());
     let guest = (name(), name(), keys());
-    let parts = (os_disk(), data_disks(), interface());
+    let parts = (os_disk(), controller(), data_disks(), interface());
     (hardware, guest, parts).prop_map(
         |(
             (location, zones, priority, capacity_reservation, security),
             (computer_name, admin_user, keys),
-            (os_disk, data_disks, network),
+            (os_disk, disk_controller, data_disks, network),
         )| {
             VirtualMachine {
                 location,
@@ -190,6 +197,7 @@ fn machine() -> impl Strategy<Value = VirtualMachine> {
                 admin_user,
                 ssh_keys: Known::Value(keys),
                 os_disk,
+                disk_controller,
                 data_disks,
                 network,
                 security,

@@ -9,3 +9,5 @@ mod lifecycle;
 mod faults;
 
 mod scale;
+
+mod batch;

@@ -111,6 +111,7 @@ impl Rig {
             stack: "demo".to_owned(),
             resource_group: "rg-demo".to_owned(),
             has_data_disks: false,
+            has_batch: false,
             has_bastion: false,
             whole_group: false,
             read_at: None,

@@ -158,7 +158,9 @@ pub(crate) fn node(index: usize) -> Wanted {
             size_gb: 256,
             disk_type: DiskType::Premium,
             delete_with_vm: true,
+            ephemeral: None,
         },
+        disk_controller: None,
         data_disks: BTreeMap::new(),
         network: NetworkInterface {
             name: format!("{name}-nic"),

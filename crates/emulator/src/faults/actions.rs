@@ -14,11 +14,14 @@ use super::{
     tags::TagPolicy,
 };
 use crate::{
-    routes::{compute, network, services},
+    routes::{
+        compute::{self, guest::Ailment},
+        network, services,
+    },
     store::entry::Failure,
 };
 
-const ACTIONS: [&str; 13] = [
+const ACTIONS: [&str; 14] = [
     "fail_at_begin",
     "fail_in_operation",
     "fail_allocation",
@@ -32,6 +35,7 @@ const ACTIONS: [&str; 13] = [
     "modify_tags",
     "evict",
     "set_quota",
+    "guest",
 ];
 
 /// The keys that tell machines by the hardware that they need.
@@ -83,6 +87,7 @@ impl Reader {
             }
             "stale" => self.stale(key, arguments),
             "modify_tags" => self.modify_tags(key, arguments),
+            "guest" => self.guest(key, arguments),
             "evict" => Some(self.evict(arguments)),
             "set_quota" => self.set_quota(key, arguments),
             "drop_before" => self.plain(arguments, Fate::DropBefore),
@@ -219,6 +224,38 @@ impl Reader {
             on_write: on_write.and_then(|node| self.flag(node)).unwrap_or(true),
             later: later.into_iter().collect(),
         }))
+    }
+
+    fn guest(&mut self, key: &Node, node: &Node) -> Option<Action> {
+        let [
+            missing_gpus,
+            partition_key,
+            fabric_manager,
+            all_reduce,
+            output,
+        ] = self.members(
+            node,
+            [
+                "missing_gpus",
+                "partition_key",
+                "fabric_manager",
+                "all_reduce",
+                "output",
+            ],
+        );
+        if node.is_empty() {
+            self.wrong(key, "expected what the guest says, such as `missing_gpus`");
+            return None;
+        }
+        let missing_gpus = missing_gpus.and_then(|node| self.number(node));
+        let mut text = |node: Option<&Node>| node.and_then(|node| self.text(node));
+        Some(Action::Fate(Fate::Guest(Box::new(Ailment {
+            missing_gpus: missing_gpus.unwrap_or(0),
+            partition_key: text(partition_key),
+            fabric_manager: text(fabric_manager),
+            all_reduce: text(all_reduce),
+            output: text(output),
+        }))))
     }
 
     fn evict(&mut self, node: &Node) -> Action {

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     clock::{Instant, Speed},
+    routes::compute::guest::Ailment,
     store::{entry::Failure, history::Memory},
 };
 
@@ -68,6 +69,8 @@ pub(crate) enum Fate {
         retry_after: Option<u64>,
     },
     FailInOperation(Failure),
+    /// The guest that the request asks is not well.
+    Guest(Box<Ailment>),
     Throttle {
         retry_after: u64,
     },

@@ -32,6 +32,8 @@ mod networks;
 
 mod disks;
 
+mod node_disks;
+
 mod machines;
 
 mod changes;

@@ -3,6 +3,8 @@
 //! `PUT vm/a zone=1 → 201 state=Creating` writes a VM and looks at the answer; `wait 8` moves the
 //! clock. Names stand for paths, and bodies are the usual ones of these tests.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use tensorform_emulator::{Faults, Options, Pages};
 
@@ -234,6 +236,10 @@ impl Talk {
                 "location": "eastus",
                 "properties": {"creationData": {"createOption": "Empty"}, "diskSizeGB": 8},
             })),
+            ("POST", "vm") if line.target.ends_with("/runcommand") => Some(json!({
+                "commandId": "RunShellScript",
+                "script": ["check gpus 60 'nvidia-smi'", "check infiniband 60 'cat'"],
+            })),
             ("PUT", "ip" | "ppg") => Some(json!({"location": "eastus"})),
             _ => None,
         }
@@ -311,6 +317,18 @@ impl Talk {
     }
 }
 
+/// What a guest printed, at the end of its operation.
+fn guest(reply: &Reply) -> &str {
+    reply.text("/properties/output/value/0/message")
+}
+
+/// The partition keys of a guest's ports.
+fn keys(said: &str) -> String {
+    let ports = said.lines().filter(|line| line.contains("InfiniBand"));
+    let keys: BTreeSet<&str> = ports.filter_map(|line| line.rsplit(',').next()).collect();
+    keys.into_iter().collect::<Vec<_>>().join("+")
+}
+
 /// What an answer says under a short name.
 fn found(line: &Line<'_>, reply: &Reply, key: &str) -> String {
     let text = |pointer: &str| match reply.text(pointer) {
@@ -322,6 +340,8 @@ fn found(line: &Line<'_>, reply: &Reply, key: &str) -> String {
         "code" => text("/error/code"),
         "size" => text("/properties/hardwareProfile/vmSize"),
         "message" => reply.text("/error/message").replace([' ', '\n'], "_"),
+        "gpus" => guest(reply).matches("NVIDIA").count().to_string(),
+        "keys" => keys(guest(reply)),
         "capacity" => reply
             .body
             .pointer("/sku/capacity")

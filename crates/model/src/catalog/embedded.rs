@@ -11,6 +11,7 @@ pub(super) const DIGEST: &str = include_str!("../../../../manifests/DIGEST");
 
 /// Names and texts, sorted by name.
 pub(super) const TABLES: &[(&str, &str)] = tables! {
+    "acceptance.csv"
     "article.csv"
     "gpus.csv"
     "image_families.csv"

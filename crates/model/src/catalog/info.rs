@@ -70,6 +70,7 @@ pub(super) fn of_rows(catalog: &Catalog) -> Info {
     let prices = prices.filter_map(|region| catalog.vm_prices(region));
     let prices = prices.flat_map(VmPrices::iter).map(|(_, price)| price);
     let tables = [
+        count("acceptance", cited!(catalog.acceptances().iter())),
         count("article", cited!(catalog.article().iter())),
         count("gpus", cited!(catalog.gpus().iter())),
         count("image_families", cited!(catalog.image_families().iter())),

@@ -3,6 +3,7 @@
 use std::{borrow::Cow, collections::BTreeMap, fmt, sync::OnceLock};
 
 use super::{
+    acceptance::Acceptance,
     cache::Cache,
     embedded,
     info::{self, Info},
@@ -41,6 +42,7 @@ pub struct Catalog {
     pub(super) image_families: OnceLock<Table<ImageFamily>>,
     pub(super) quota_families: OnceLock<Table<QuotaFamily>>,
     pub(super) article: OnceLock<Table<ArticleRow>>,
+    pub(super) acceptance: OnceLock<Table<Acceptance>>,
     pub(super) offers: BTreeMap<Region, OnceLock<Table<Offer>>>,
     pub(super) vm_prices: BTreeMap<Region, OnceLock<Table<(SizeName, VmPrice)>>>,
     pub(super) commitments: BTreeMap<Region, OnceLock<Table<Commitment>>>,
@@ -311,6 +313,7 @@ impl Catalog {
         errors.extend(self.image_family_table().errors.iter().cloned());
         errors.extend(self.quota_family_table().errors.iter().cloned());
         errors.extend(self.article_table().errors.iter().cloned());
+        errors.extend(self.acceptance_table().errors.iter().cloned());
         for (region, cell) in &self.offers {
             errors.extend(self.offer_table(region, cell).errors.iter().cloned());
         }
@@ -433,6 +436,7 @@ pub(super) fn is_regional(name: &str) -> bool {
 
 fn is_known(name: &str) -> bool {
     const SINGLE: &[&str] = &[
+        "acceptance.csv",
         "article.csv",
         "gpus.csv",
         "image_families.csv",

@@ -15,6 +15,8 @@ mod lists;
 
 mod load;
 
+mod acceptance;
+
 mod regional;
 
 mod lone;
@@ -35,14 +37,18 @@ mod embedded;
 
 mod temporary_disk;
 
+mod local_storage;
+
 #[cfg(test)]
 mod tests;
 
 pub use self::{
+    acceptance::Acceptance,
     cache::{CacheReader, INDEX, index_of},
     changes::{Direction, ItemChange, NOT_LISTED, PriceChange},
     lists::{RegionOffers, VmPrices},
     load::{Catalog, EVERYWHERE},
+    local_storage::EphemeralRoom,
     parts::CatalogParts,
     retail::{
         CURRENCY, LeftOut, MACHINES, Meter, PRODUCTS, PRODUCTS_EVERYWHERE, PriceColumn,

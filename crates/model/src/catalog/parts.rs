@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::OnceLock};
 
 use super::{
+    acceptance::Acceptance,
     load::Catalog,
     rows::{
         ArticleRow, Commitment, Gpu, ImageFamily, ImageFit, ImageRow, ItemPrice, KnownModel, Offer,
@@ -47,6 +48,8 @@ pub struct CatalogParts {
     pub quota_families: Vec<QuotaFamily>,
     /// Rows of the article.
     pub article: Vec<ArticleRow>,
+    /// What nodes must show.
+    pub acceptances: Vec<Acceptance>,
 }
 
 impl Catalog {
@@ -68,6 +71,7 @@ impl Catalog {
             image_families,
             quota_families,
             article,
+            acceptances,
         } = parts;
         if !item_prices_everywhere.is_empty() {
             item_prices.insert(Region::new(super::load::EVERYWHERE), item_prices_everywhere);
@@ -83,6 +87,7 @@ impl Catalog {
             image_families: sorted(image_families, |row| row.name.clone()),
             quota_families: sorted(quota_families, |row| row.family.clone()),
             article: sorted(article, |row| row.number),
+            acceptance: sorted(acceptances, |row| row.size.clone()),
             offers: by_region(offers, |row| row.size.clone()),
             vm_prices: by_region(vm_prices, |(size, _)| size.clone()),
             commitments: by_region(commitments, |row| (row.size.clone(), row.plan, row.years)),

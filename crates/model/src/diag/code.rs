@@ -132,6 +132,12 @@ codes! {
     DisksDoNotFit = "POOL003", Error;
     /// A live pool that would have to become a scale set, or stop being one.
     GroupingFixed = "POOL004", Error;
+    /// A pool of Azure Batch cannot be as the spec wants it.
+    BatchRefused = "BATCH001", Error;
+    /// Nodes of a pool of Azure Batch did not come.
+    BatchNodesMissing = "BATCH002", Warning;
+    /// Whether Azure Batch takes an image is not confirmed.
+    BatchUnverified = "BATCH003", Warning;
     /// A subnet that the nodes cannot be in.
     SubnetUnusable = "NET001", Error;
     /// A subnet that could not be checked.
@@ -208,6 +214,12 @@ codes! {
     InstancesGo = "STATE006", Note;
     /// Instances without hardware, which stay as they are.
     InstancesAway = "STATE007", Note;
+    /// Nodes that fail an acceptance check.
+    NodeFailsChecks = "VERIFY001", Error;
+    /// Nodes that were to be checked and did not answer.
+    NodeUnchecked = "VERIFY002", Error;
+    /// Checks that found no node to check.
+    NothingToCheck = "VERIFY003", Warning;
     /// A change that would deallocate or replace a node without permission.
     StopNotAllowed = "CHANGE001", Error;
     /// A change that would lose data or break what depends on it.

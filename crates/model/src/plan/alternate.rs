@@ -26,8 +26,14 @@ impl Step {
         let alternate = self.alternates.get(number)?;
         let mut document = self.after.as_ref()?.document();
         for (path, value) in &alternate.attributes {
-            let place = format!("/{}", path.replace('.', "/"));
-            *document.pointer_mut(&place)? = value.clone();
+            let (parent, member) = path.rsplit_once('.').unwrap_or(("", path));
+            let place = match parent {
+                "" => String::new(),
+                parent => format!("/{}", parent.replace('.', "/")),
+            };
+            // A member that documents leave out may stand in one way and not in another.
+            let members = document.pointer_mut(&place)?.as_object_mut()?;
+            members.insert(member.to_owned(), value.clone());
         }
         Resource::from_document(self.kind, document).ok()
     }
@@ -63,13 +69,17 @@ impl Plan {
     }
 }
 
-/// Attributes by which one resource differs from another of its kind: whole members.
+/// Attributes by which one resource differs from another of its kind: whole members, `null` for
+/// one that the other leaves out.
 pub fn different_members(one: &Resource, other: &Resource) -> BTreeMap<String, Value> {
     let (Value::Object(one), Value::Object(other)) = (one.document(), other.document()) else {
         return BTreeMap::new();
     };
+    let left_out = one.keys().filter(|name| !other.contains_key(*name));
+    let left_out: Vec<(String, Value)> = left_out.map(|name| (name.clone(), Value::Null)).collect();
     other
         .into_iter()
         .filter(|(name, value)| one.get(name) != Some(value))
+        .chain(left_out)
         .collect()
 }

@@ -182,6 +182,14 @@ pub enum Operation {
         /// Their ids inside the set.
         instances: Vec<String>,
     },
+    /// Brings these instances of a scale set to its newest profile, so many at a time; stops
+    /// where it does not work.
+    UpgradeInstances {
+        /// Their ids inside the set, in the order in which they are done.
+        instances: Vec<String>,
+        /// How many are done at once.
+        at_once: u32,
+    },
     /// Gives back the hardware of a VM.
     Deallocate,
     /// Starts a VM.

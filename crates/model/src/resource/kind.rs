@@ -52,6 +52,10 @@ kinds! {
     VirtualMachine = "Microsoft.Compute/virtualMachines", tags: true;
     /// A virtual machine scale set, with the profile that its instances are made from.
     VirtualMachineScaleSet = "Microsoft.Compute/virtualMachineScaleSets", tags: true;
+    /// An account of Batch.
+    BatchAccount = "Microsoft.Batch/batchAccounts", tags: true;
+    /// A pool of Batch, with the nodes that it has.
+    BatchPool = "Microsoft.Batch/batchAccounts/pools", tags: true;
     /// A network interface that its VM left behind; those of VMs go along with them.
     NetworkInterface = "Microsoft.Network/networkInterfaces", tags: true;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.

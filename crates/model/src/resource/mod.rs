@@ -9,6 +9,8 @@ pub mod properties;
 
 pub mod scale_set;
 
+pub mod batch;
+
 pub mod tags;
 
 pub mod attributes;
@@ -20,7 +22,7 @@ use serde_json::Value;
 
 use crate::{ids::ArmId, units::SizeName};
 
-pub use self::{kind::ResourceKind, properties::*, scale_set::*, tags::Tags};
+pub use self::{batch::*, kind::ResourceKind, properties::*, scale_set::*, tags::Tags};
 
 /// A value, or the knowledge that only apply can give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,16 +114,26 @@ impl Resource {
         Some(set)
     }
 
+    /// The pool of Batch that this is.
+    pub fn batch_pool(&self) -> Option<&BatchPool> {
+        let Properties::BatchPool(pool) = &self.properties else {
+            return None;
+        };
+        Some(pool)
+    }
+
     /// The size of its machines and how many of them it has, for what has machines.
     pub fn machines(&self) -> Option<(&SizeName, u32)> {
         let vm = self.virtual_machine().map(|vm| (&vm.size, 1));
         vm.or_else(|| self.scale_set().map(|set| (&set.size, set.capacity)))
+            .or_else(|| self.batch_pool().map(|pool| (&pool.size, pool.nodes)))
     }
 
     /// How the capacity of its machines is bought, for what has machines.
     pub fn priority(&self) -> Option<&VmPriority> {
         let vm = self.virtual_machine().map(|vm| &vm.priority);
         vm.or_else(|| self.scale_set().map(|set| &set.priority))
+            .or_else(|| self.batch_pool().map(|pool| &pool.priority))
     }
 
     /// How many public addresses it is or has.
@@ -153,6 +165,7 @@ impl Resource {
     pub fn system(&self) -> Option<System> {
         let vm = self.virtual_machine().map(|vm| vm.os);
         vm.or_else(|| self.scale_set().map(|set| set.os))
+            .or_else(|| self.batch_pool().map(|_| System::Linux))
     }
 
     /// The public keys of its machines, for what has machines.

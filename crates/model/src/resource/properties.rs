@@ -9,10 +9,10 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Known, ResourceKind, ScaleSet};
+use super::{BatchAccount, BatchPool, Known, ResourceKind, ScaleSet};
 use crate::{
     ids::ArmId,
-    spec::{DiskType, Eviction},
+    spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
     units::{CaseInsensitive, Region, SizeName},
 };
 
@@ -59,6 +59,8 @@ properties! {
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
     VirtualMachineScaleSet(Box<ScaleSet>),
+    BatchAccount(BatchAccount),
+    BatchPool(Box<BatchPool>),
     NetworkInterface(LooseInterface),
     MarketplaceTerms(MarketplaceTerms),
 }
@@ -221,6 +223,10 @@ pub struct VirtualMachine {
     pub ssh_keys: Known<BTreeSet<String>>,
     /// The disk of the operating system.
     pub os_disk: OsDisk,
+    /// How it reaches its disks; `None` is Azure's choice for the size, which a plan does not
+    /// change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_controller: Option<DiskController>,
     /// Data disks by logical unit number.
     pub data_disks: BTreeMap<u32, DataDiskAttachment>,
     /// The network interface.
@@ -383,6 +389,9 @@ pub struct OsDisk {
     pub disk_type: DiskType,
     /// Whether it goes with the VM.
     pub delete_with_vm: bool,
+    /// Where it stands on the node, if it is ephemeral.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ephemeral: Option<EphemeralPlacement>,
 }
 
 /// A data disk at a VM.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ImageReference, Known, PurchasePlan, Security, System, VmPriority};
 use crate::{
     ids::ArmId,
-    spec::DiskType,
+    spec::{DiskController, DiskType, EphemeralPlacement},
     units::{CaseInsensitive, Region, SizeName},
 };
 
@@ -54,6 +54,10 @@ pub struct ScaleSet {
     pub ssh_keys: Known<BTreeSet<String>>,
     /// The disk of the operating system of each instance.
     pub os_disk: InstanceOsDisk,
+    /// How instances reach their disks; `None` is Azure's choice for the size, which a plan does
+    /// not change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_controller: Option<DiskController>,
     /// Data disks of each instance by logical unit number.
     pub data_disks: BTreeMap<u32, InstanceDataDisk>,
     /// The network interface of each instance.
@@ -93,6 +97,9 @@ pub struct InstanceOsDisk {
     pub size_gb: u32,
     /// Its type.
     pub disk_type: DiskType,
+    /// Where it stands on the node, if it is ephemeral.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ephemeral: Option<EphemeralPlacement>,
 }
 
 /// A data disk of an instance; it is made with the instance and goes with it.

@@ -4,11 +4,15 @@
 //! run. What a spec may say is written down once, in the tables of `schema`: the validator,
 //! the JSON schema, the reference and the starter all come from there.
 
-pub mod parts;
+mod parts;
 
 pub mod types;
 
 pub mod pool;
+
+pub mod batch;
+
+pub mod storage;
 
 mod yaml;
 
@@ -49,5 +53,6 @@ pub use self::{
     schema::forms::{names::RESERVED_USERS, quantities::parse_count},
     spans::{Position, SpanIndex},
     ssh::{KeyProblem, check_public_key, is_literal_key},
+    storage::*,
     types::*,
 };

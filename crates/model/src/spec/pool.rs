@@ -5,7 +5,11 @@ use std::fmt;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::parts::Urn;
+use super::{
+    batch::Batch,
+    parts::Urn,
+    storage::{DiskController, EphemeralOs},
+};
 use crate::{
     ids::ArmId,
     transformer::Transformer,
@@ -43,6 +47,8 @@ pub struct Pool {
     pub zones: Zones,
     /// What runs the jobs.
     pub orchestrator: Orchestrator,
+    /// The settings of Azure Batch.
+    pub batch: Option<Batch>,
     /// The scheduler of CycleCloud.
     pub scheduler: Option<Scheduler>,
     /// Containers on the nodes.
@@ -57,14 +63,46 @@ pub struct Pool {
     pub checkpoint: Option<Checkpoint>,
     /// Accelerated networking; `None` decides by the size.
     pub accelerated_networking: Option<bool>,
+    /// How nodes reach their disks; `None` decides by size and image.
+    pub disk_controller: Option<DiskController>,
     /// The security type.
     pub security: SecurityChoice,
+    /// How instances of a scale set are brought up to date; `None` leaves them as they are.
+    pub rollout: Option<Rollout>,
     /// A capacity reservation group to draw from.
     pub capacity_reservation: Option<ArmId>,
     /// Whether a change may deallocate nodes.
     pub allow_stop: bool,
     /// Whether nodes are never deleted or replaced.
     pub protect: bool,
+}
+
+/// How instances of a scale set are brought up to date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rollout {
+    /// Nodes that are away at once.
+    pub max_unavailable: Share,
+}
+
+/// A number of nodes, or a part of them all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// This many.
+    Count(u32),
+    /// This many of a hundred.
+    Percent(u32),
+}
+
+impl Share {
+    /// How many of so many nodes: one at least, and never more than there are.
+    pub fn of(self, nodes: u32) -> u32 {
+        let wanted = match self {
+            Self::Count(count) => u64::from(count),
+            Self::Percent(percent) => u64::from(nodes) * u64::from(percent) / 100,
+        };
+        let wanted = u32::try_from(wanted).unwrap_or(u32::MAX);
+        wanted.min(nodes).max(1)
+    }
 }
 
 /// The AI stage.
@@ -326,6 +364,8 @@ pub struct Disks {
     pub os_size_gb: Option<u32>,
     /// Its type; `None` is Premium SSD where the size can use it.
     pub os_type: Option<DiskType>,
+    /// Whether it stands on the node itself.
+    pub os_ephemeral: EphemeralOs,
     /// Data disks.
     pub data: Vec<DataDisk>,
     /// Whether local NVMe disks become scratch space.

@@ -6,7 +6,7 @@ use model::{
     catalog::{Catalog, Size},
     digest,
     plan::{Bootstrap, BootstrapOnSize, ContainerSetup, ScriptReference, Setup},
-    spec::{ContainerRuntime, Pool, Spec},
+    spec::{ContainerRuntime, Orchestrator, Pool, Spec},
     units::SizeName,
 };
 
@@ -15,6 +15,10 @@ use crate::{location::Selections, select::Findings};
 
 /// What the bootstrap of a pool does, and its script; `None` where nodes run nothing.
 pub fn of_pool(pool: &Pool) -> Option<(Setup, Option<ScriptReference>)> {
+    // Batch makes its nodes itself.
+    if pool.orchestrator == Orchestrator::Batch {
+        return None;
+    }
     let setup = Setup {
         scratch: pool.disks.scratch_nvme,
         mounts: pool.mounts.clone(),

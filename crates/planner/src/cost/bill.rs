@@ -13,7 +13,7 @@ use model::{
 };
 
 use super::{
-    disk,
+    batch, disk,
     quote::{self, Meter, Prices, Quote, Unit},
     scale_set,
     service::Service,
@@ -131,6 +131,12 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
                 .map(|(thing, count)| (&set.location, thing, count))
                 .collect()
         }
+        Properties::BatchPool(pool) => {
+            let things = batch::things(pool, item, state).into_iter();
+            things
+                .map(|(thing, count)| (&pool.location, thing, count))
+                .collect()
+        }
         Properties::NatGateway(gateway) => {
             vec![(&gateway.location, Thing::Service(Service::NatGateway), 1)]
         }
@@ -146,6 +152,7 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
         }
         // These cost nothing by themselves.
         Properties::MarketplaceTerms(_)
+        | Properties::BatchAccount(_)
         | Properties::NetworkInterface(_)
         | Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -175,7 +182,9 @@ fn of_machine(
                 ..
             }
         );
-    let disk = (!is_gone).then_some(Thing::Disk {
+    // One on the node is part of the machine.
+    let is_managed = vm.os_disk.ephemeral.is_none();
+    let disk = (!is_gone && is_managed).then_some(Thing::Disk {
         kind: vm.os_disk.disk_type,
         size_gb: vm.os_disk.size_gb,
     });

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use model::{
     cost::{Amount, CostChange},
-    ids::ArmId,
     live::{Live, LiveResource, Power, Provisioning},
     plan::{Cost, CostLine, Plan, Total},
+    resource::Resource,
     units::{Micros, Region},
 };
 
@@ -77,15 +77,25 @@ pub fn of_live(live: &Live, prices: Prices<'_>) -> Vec<CostLine> {
     of_stack(live_items(live), prices)
 }
 
-/// What is live of a stack, as far as it was read.
+/// What is live of a stack, as far as it was read. Where a formula decides how many nodes there
+/// are, the most that there may be counts, as in what is planned.
 pub(crate) fn live_items(live: &Live) -> impl Iterator<Item = Item<'_>> + Clone {
-    live.resources.iter().filter_map(|resource| {
-        Some(Item {
-            address: resource.address()?,
-            resource: resource.resource.as_ref()?,
-            has_hardware: has_hardware(resource),
-            without_hardware: without_hardware(live, &resource.id),
-        })
+    let resources = live.resources.iter();
+    resources.filter_map(|resource| item(live, resource))
+}
+
+fn item<'a>(live: &'a Live, resource: &'a LiveResource) -> Option<Item<'a>> {
+    let properties = resource.resource.as_ref()?;
+    let pool = properties.batch_pool();
+    Some(Item {
+        address: resource.address()?,
+        resource: properties,
+        has_hardware: has_hardware(resource),
+        without_hardware: if pool.is_some_and(|pool| pool.autoscale.is_some()) {
+            0
+        } else {
+            without_hardware(live, resource)
+        },
     })
 }
 
@@ -111,11 +121,22 @@ fn has_hardware(resource: &LiveResource) -> bool {
     }
 }
 
-/// How many instances of a scale set have no hardware.
-pub fn without_hardware(live: &Live, set: &ArmId) -> u32 {
-    let instances = live.instances.get(set).into_iter().flatten();
+/// How many instances of a scale set, or nodes of a pool of Batch, have no hardware now.
+pub fn without_hardware(live: &Live, resource: &LiveResource) -> u32 {
+    let instances = live.instances.get(&resource.id).into_iter().flatten();
     let away = instances.filter(|one| one.is_away() || one.never_made());
-    u32::try_from(away.count()).unwrap_or(u32::MAX)
+    u32::try_from(away.count())
+        .unwrap_or(u32::MAX)
+        .saturating_add(lacking(resource))
+}
+
+/// How many nodes of a pool of Batch are not there: those that did not come, and those that its
+/// formula does not want right now.
+fn lacking(resource: &LiveResource) -> u32 {
+    let pool = resource.resource.as_ref().and_then(Resource::batch_pool);
+    let there = resource.state.nodes;
+    pool.zip(there)
+        .map_or(0, |(pool, there)| pool.nodes.saturating_sub(there))
 }
 
 /// What some items cost with every spot machine paid for on demand; `None` where none is spot.

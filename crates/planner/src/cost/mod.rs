@@ -11,6 +11,8 @@ mod disk;
 
 mod scale_set;
 
+mod batch;
+
 mod service;
 
 mod gate;

@@ -35,13 +35,13 @@ pub(super) fn things(
     } else {
         all
     };
-    let mut things = vec![(
-        Thing::Disk {
-            kind: set.os_disk.disk_type,
-            size_gb: set.os_disk.size_gb,
-        },
-        disks,
-    )];
+    // One on the node is part of the machine.
+    let is_managed = set.os_disk.ephemeral.is_none();
+    let os_disk = is_managed.then_some(Thing::Disk {
+        kind: set.os_disk.disk_type,
+        size_gb: set.os_disk.size_gb,
+    });
+    let mut things: Vec<(Thing, u32)> = os_disk.into_iter().map(|disk| (disk, disks)).collect();
     things.extend(set.data_disks.values().map(|disk| {
         let each = Thing::Disk {
             kind: disk.disk_type,

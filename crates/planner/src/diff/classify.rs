@@ -76,6 +76,14 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
         ResourceKind::VirtualMachineScaleSet => SCALE_SET,
+        ResourceKind::BatchAccount => &[
+            ("location", Class::Refuse),
+            ("allocation", Class::Refuse),
+            // What somebody has opened or closed by hand stays theirs.
+            ("sign_in", Class::Report),
+            ("public_access", Class::Report),
+        ],
+        ResourceKind::BatchPool => BATCH_POOL,
         // Only what a VM left behind: there is no desired one to compare with.
         ResourceKind::NetworkInterface => &[("location", Class::Refuse)],
         // Terms are accepted or not: there is nothing to change.
@@ -104,6 +112,8 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("os_disk.size_gb", Class::Refuse),
     ("os_disk.disk_type", Class::Refuse),
     ("os_disk.delete_with_vm", Class::Update),
+    ("os_disk.ephemeral", Class::Replace),
+    ("disk_controller", Class::Stop),
     ("data_disks.*", Class::Update),
     // A VM's answer names only the id of its interface.
     ("network.subnet", Class::Ignore),
@@ -143,7 +153,9 @@ const SCALE_SET: &[Row] = &[
     ("admin_user", Class::Replace),
     // Instances keep the keys of the day they were made.
     ("ssh_keys", Class::Report),
+    ("os_disk.ephemeral", Class::Replace),
     ("os_disk.*", Class::Refuse),
+    ("disk_controller", Class::Replace),
     ("data_disks.*", Class::Refuse),
     ("network.subnet", Class::Refuse),
     ("network.accelerated", Class::Refuse),
@@ -151,6 +163,28 @@ const SCALE_SET: &[Row] = &[
     ("network.name", Class::Ignore),
     ("security.*", Class::Replace),
     ("reports_readiness", Class::Update),
+];
+
+/// Batch changes the number of nodes of a pool, and what decides it; what a node is stays as it
+/// was when the pool was made.
+const BATCH_POOL: &[Row] = &[
+    ("location", Class::Refuse),
+    ("size", Class::Replace),
+    ("nodes", Class::Update),
+    ("autoscale.*", Class::Update),
+    // Nodes of one kind would all go for those of the other.
+    ("priority.kind", Class::Replace),
+    ("priority.*", Class::Ignore),
+    ("image.*", Class::Replace),
+    ("node_agent", Class::Replace),
+    ("inter_node", Class::Replace),
+    ("task_slots", Class::Replace),
+    ("containers.*", Class::Replace),
+    ("os_disk.*", Class::Replace),
+    ("data_disks.*", Class::Replace),
+    ("network.*", Class::Replace),
+    ("security.*", Class::Replace),
+    ("identities", Class::Replace),
 ];
 
 /// The tag of what a node has run when it started first.

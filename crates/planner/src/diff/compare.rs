@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::classify::{self, Class};
 
+/// The attribute that a plan may leave to Azure.
+const DISK_CONTROLLER: &str = "disk_controller";
+
 /// An attribute that differs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Difference {
@@ -28,6 +31,10 @@ pub(super) fn differences(live: &Resource, desired: &Resource) -> Vec<Difference
     for path in paths {
         let (old, new) = (before.get(path), after.get(path));
         if is_foreign_tag(path, new.is_some()) || new.and_then(Value::as_str) == Some(AFTER_APPLY) {
+            continue;
+        }
+        // What is left to Azure differs from nothing.
+        if path == DISK_CONTROLLER && new.is_none() {
             continue;
         }
         let class = classify::class(desired.kind(), path).unwrap_or(Class::Refuse);

@@ -1,7 +1,7 @@
 //! From the differences and the state of a live resource to one step.
 
 use model::{
-    catalog::{Catalog, Size, TemporaryDisk},
+    catalog::{Catalog, Size},
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, BOOTSTRAP, Operation, Reason, ReasonCode, Step},
@@ -40,6 +40,8 @@ impl Existing<'_> {
             .iter()
             .map(|(_, action)| *action)
             .fold(Action::NoOp, stronger);
+        let rolls = action == Action::NoOp && self.upgrade(&[], &[]).is_some();
+        let action = if rolls { Action::Update } else { action };
         let action = if self.is_to_be_replaced() {
             Action::Replace
         } else {
@@ -47,12 +49,7 @@ impl Existing<'_> {
         };
         let state = self.state();
         self.check_permission(action, &differences, changes);
-        let resizes = differences.iter().any(|(difference, effect)| {
-            difference.class == Class::Resize && *effect == Action::Replace
-        });
-        if resizes {
-            self.say_other_disk(changes);
-        }
+        self.say_anew(&differences, changes);
         let attributes = differences
             .iter()
             .map(|(difference, action)| change(difference, *action))
@@ -134,6 +131,10 @@ impl Existing<'_> {
     fn effect(&self, difference: &Difference) -> Option<Action> {
         match difference.class {
             Class::Update => Some(Action::Update),
+            Class::Resize | Class::Stop if self.is_ephemeral() => Some(Action::Replace),
+            Class::Refuse if self.is_ephemeral() && difference.path.starts_with("os_disk.") => {
+                Some(Action::Replace)
+            }
             Class::Resize => Some(self.resize()),
             Class::Stop => Some(if self.has_hardware() {
                 Action::StopUpdate
@@ -164,37 +165,6 @@ impl Existing<'_> {
         } else {
             Action::StopUpdate
         }
-    }
-
-    fn sizes(&self) -> (Option<&Size>, Option<&Size>) {
-        let size = |resource: &Resource| self.catalog.size(&resource.virtual_machine()?.size);
-        let before = self.live.resource.as_ref().and_then(size);
-        (before, size(&self.desired.resource))
-    }
-
-    /// The temporary disks of the live and the desired size, where Azure does not resize from one
-    /// to the other.
-    fn other_disk(&self) -> Option<(TemporaryDisk, TemporaryDisk)> {
-        let (before, after) = self.sizes();
-        let disks = (before?.temporary_disk()?, after?.temporary_disk()?);
-        (disks.0 != disks.1).then_some(disks)
-    }
-
-    /// Says why a node is made anew for its size.
-    fn say_other_disk(&self, changes: &mut Changes) {
-        let Some((before, after)) = self.other_disk() else {
-            return;
-        };
-        let message = format!(
-            "Azure does not resize from {} to {}: the node is made anew",
-            before.words(),
-            after.words()
-        );
-        let at = At::Resource(self.desired.address.clone());
-        let finding = Diagnostic::new(Code::ResizeReplaces, at, message)
-            .with_help("choose a size with the same kind of temporary disk to keep the node")
-            .with_help("a subscription with the feature `VMTempDiskResizePreview` may resize by itself; the plan does not rely on that");
-        changes.diagnostics.push(finding);
     }
 
     fn has_hardware(&self) -> bool {
@@ -277,8 +247,9 @@ impl Existing<'_> {
                 .push(Diagnostic::new(Code::Protected, at, message).with_help(help));
             return;
         }
-        let live = self.live.resource.as_ref().and_then(Resource::scale_set);
-        let is_empty = live.is_some_and(|set| set.capacity == 0);
+        let live = self.live.resource.as_ref();
+        let set = live.and_then(Resource::scale_set);
+        let is_empty = set.is_some_and(|set| set.capacity == 0) || self.live.state.nodes == Some(0);
         let may = self.desired.allowed.stop
             || self.permissions.allow_stop
             || self.is_to_be_replaced()
@@ -305,6 +276,9 @@ impl Existing<'_> {
                 0 => State::Fine,
                 _ => State::FailedWithoutHardware,
             };
+        }
+        if self.desired.resource.kind() == ResourceKind::BatchPool && failed {
+            return State::FailedRunning;
         }
         if self.desired.resource.kind() != ResourceKind::VirtualMachine {
             return if failed {
@@ -351,6 +325,7 @@ impl Existing<'_> {
                 format!("the last operation on `{name}` failed: {said}"),
             )
             .with_help("its instances are never deleted for that; apply writes it again"),
+            State::FailedRunning if self.live.state.nodes.is_some() => self.missing_nodes(said),
             State::FailedRunning => Diagnostic::new(
                 Code::FailedButRuns,
                 at,
@@ -384,6 +359,9 @@ impl Existing<'_> {
     ) -> Vec<Operation> {
         if let Some(members) = self.members() {
             return self.of_members(members, differences, going);
+        }
+        if self.desired.resource.kind() == ResourceKind::BatchPool {
+            return self.of_pool(state, differences);
         }
         let mut operations = Vec::new();
         match state {
@@ -446,24 +424,30 @@ impl Existing<'_> {
             operations.extend(self.merge_tags(differences));
         }
         if !going.is_empty() {
-            operations.push(Operation::DeleteInstances { instances: going });
+            operations.push(Operation::DeleteInstances {
+                instances: going.clone(),
+            });
         }
         if !is_sound {
             // One write of everything covers the differences too.
             operations.push(Operation::Put);
-        } else if !attributes.is_empty() {
+            return operations;
+        }
+        let upgrade = self.upgrade(&attributes, &going);
+        if !attributes.is_empty() {
             operations.push(Operation::Patch { attributes });
         }
-        if is_sound && sets_up {
+        if sets_up {
             operations.extend(self.merge_tags(differences));
         }
+        operations.extend(upgrade);
         operations
     }
 }
 
 /// The states of a live resource that matter to a decision.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Fine,
     FailedWithoutHardware,
     FailedRunning,

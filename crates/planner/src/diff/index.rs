@@ -106,6 +106,7 @@ impl<'a> Index<'a> {
                 ids.push(set.network.subnet.clone());
                 ids.extend(self.shared_by_machines.iter().copied().cloned());
             }
+            Some(Properties::BatchPool(pool)) => ids.extend(pool.network.subnet.clone()),
             Some(Properties::Subnet(subnet)) => {
                 ids.extend(subnet.nat_gateway.clone());
                 ids.extend(subnet.network_security_group.clone());

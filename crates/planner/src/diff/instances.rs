@@ -7,6 +7,7 @@ use model::{
     address::Address,
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource},
+    plan::Operation,
     resource::ScaleSet,
 };
 
@@ -23,6 +24,8 @@ pub(super) struct Members<'a> {
     pub(super) instances: &'a [Instance],
     /// Instances that the spec wants.
     pub(super) wanted: u32,
+    /// So many may be brought up to date at once; none unless the spec says so.
+    pub(super) at_once: Option<u32>,
 }
 
 impl<'a> Members<'a> {
@@ -116,8 +119,11 @@ impl<'a> Members<'a> {
                 behind.len(),
                 listed(&behind)
             );
-            let help = "they stay as they are; new ones get the newest profile";
-            self.say(Code::InstancesBehind, message, help, changes);
+            let help = match self.at_once {
+                None => "they stay as they are, and new ones get the newest profile; `rollout` in the pool brings them up to date".to_owned(),
+                Some(at_once) => format!("apply brings them up to date, {at_once} at a time"),
+            };
+            self.say(Code::InstancesBehind, message, &help, changes);
         }
         let away = ids(|one| one.is_away() && !one.has_failed());
         if !away.is_empty() {
@@ -172,7 +178,26 @@ impl Existing<'_> {
             live: self.live,
             instances: self.instances,
             wanted: set.capacity,
+            at_once: self.desired.allowed.at_once,
         })
+    }
+
+    /// Brings instances to the newest profile, where the spec says how: those behind it, and all
+    /// that stay where this step changes it.
+    pub(super) fn upgrade(&self, attributes: &[String], going: &[String]) -> Option<Operation> {
+        let members = self.members()?;
+        let at_once = members.at_once?;
+        let changes = attributes
+            .iter()
+            .any(|path| path.starts_with("image.") || path.starts_with("priority."));
+        let mut behind: Vec<&Instance> = members
+            .living()
+            .filter(|one| !going.contains(&one.id))
+            .filter(|one| changes || one.latest_model == Some(false))
+            .collect();
+        behind.sort_by_key(|one| age(one));
+        let instances: Vec<String> = behind.into_iter().map(|one| one.id.clone()).collect();
+        (!instances.is_empty()).then_some(Operation::UpgradeInstances { instances, at_once })
     }
 
     /// Says what is to be known of instances; those of what is protected do not go.

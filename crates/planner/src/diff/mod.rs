@@ -6,6 +6,8 @@ pub mod index;
 
 mod adopt;
 
+mod batch;
+
 mod bootstrap;
 
 mod compare;
@@ -13,6 +15,8 @@ mod compare;
 mod decide;
 
 mod existing;
+
+mod anew;
 
 mod instances;
 

@@ -20,7 +20,9 @@ const LISTED: usize = 4;
 pub(super) fn is_replaceable(kind: ResourceKind) -> bool {
     matches!(
         kind,
-        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+        ResourceKind::VirtualMachine
+            | ResourceKind::VirtualMachineScaleSet
+            | ResourceKind::BatchPool
     )
 }
 

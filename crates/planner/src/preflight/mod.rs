@@ -9,6 +9,8 @@
 
 mod quota;
 
+mod batch;
+
 mod rights;
 
 mod policy;

@@ -11,9 +11,10 @@ use model::{
     live::{Answer, Live, Mode, Question, UsageFact},
     plan::{Action, Plan, QuotaLine, Scope, Step},
     resource::{Resource, ResourceKind, VmPriority},
-    units::Region,
+    units::{Region, SizeName},
 };
 
+use super::batch;
 use crate::select::{Findings, Weights};
 
 /// Azure's counters that a Standard public address counts for. Which of them a region has depends
@@ -54,7 +55,11 @@ pub(crate) fn quota(
     let mut demand = demand(steps, weights);
     demand.compute.retain(|_, (needed, _)| *needed > 0);
     demand.network.retain(|_, needed| *needed > 0);
-    lines(demand, live, mode, location)
+    let (mut all, mut findings) = lines(demand, live, mode, location);
+    let (of_batch, found) = batch::quota(steps, weights, live, mode, location, false);
+    all.extend(of_batch);
+    findings.extend(found);
+    (all, findings)
 }
 
 /// Quota before and after a plan.
@@ -82,7 +87,10 @@ pub fn report(plan: &Plan, catalog: &Catalog, live: &Live) -> QuotaReport {
         }
     }
     let Scope { mode, location, .. } = &plan.scope;
-    let (lines, findings) = lines(demand, live, *mode, location);
+    let (mut lines, mut findings) = lines(demand, live, *mode, location);
+    let (of_batch, found) = batch::quota(&plan.steps, weights, live, *mode, location, true);
+    lines.extend(of_batch);
+    findings.extend(found);
     QuotaReport {
         lines,
         diagnostics: findings.diagnostics,
@@ -177,6 +185,12 @@ fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
     demand
 }
 
+/// The machines that count for the subscription: those of Batch count for its account.
+fn machines(resource: &Resource) -> Option<(&SizeName, u32)> {
+    let is_own = resource.kind() != ResourceKind::BatchPool;
+    resource.machines().filter(|_| is_own)
+}
+
 impl Demand {
     /// Adds the machines that a resource is or has; nothing for what has none.
     fn machines(
@@ -186,7 +200,7 @@ impl Demand {
         sign: i64,
         pool: Option<&str>,
     ) {
-        let Some((_, count)) = resource.machines() else {
+        let Some((_, count)) = machines(resource) else {
             return;
         };
         if self.vcpus(resource, weights, sign, pool) || sign == 0 {
@@ -205,7 +219,7 @@ impl Demand {
         sign: i64,
         pool: Option<&str>,
     ) -> bool {
-        let Some((name, count)) = resource.machines() else {
+        let Some((name, count)) = machines(resource) else {
             return false;
         };
         let Some(vcpus) = weights.vcpus(name) else {
@@ -279,6 +293,8 @@ fn check(
             | Question::Permissions(_)
             | Question::Policy(_)
             | Question::SpotPlacement(_)
+            | Question::BatchSizes(_)
+            | Question::BatchQuota(_)
             | Question::Subnet(_)
             | Question::Reservations(_) => "compute",
         };
@@ -302,7 +318,12 @@ fn check(
     }
 }
 
-fn line(name: &str, needed: i64, counter: Option<&UsageFact>, location: &Region) -> QuotaLine {
+pub(super) fn line(
+    name: &str,
+    needed: i64,
+    counter: Option<&UsageFact>,
+    location: &Region,
+) -> QuotaLine {
     let after = counter.map(|counter| counter.used.saturating_add(needed));
     QuotaLine {
         name: counter.map_or_else(|| name.to_owned(), |counter| counter.name.clone()),
@@ -317,7 +338,11 @@ fn line(name: &str, needed: i64, counter: Option<&UsageFact>, location: &Region)
     }
 }
 
-fn short(line: &QuotaLine, counter: Option<&UsageFact>, pool: Option<&str>) -> Diagnostic {
+pub(super) fn short(
+    line: &QuotaLine,
+    counter: Option<&UsageFact>,
+    pool: Option<&str>,
+) -> Diagnostic {
     let (limit, used) = counter.map_or((0, 0), |counter| (counter.limit, counter.used));
     let words = counter.map_or("", |counter| counter.display_name.as_str());
     let message = format!(

@@ -138,6 +138,7 @@ fn actions(step: &Step) -> Vec<String> {
             Operation::Start => "start/action",
             Operation::Reapply => "reapply/action",
             Operation::DeleteInstances { .. } => "delete/action",
+            Operation::UpgradeInstances { .. } => "manualupgrade/action",
             Operation::MergeTags { .. } | Operation::Adopt => {
                 actions.push("Microsoft.Resources/tags/write".to_owned());
                 continue;
@@ -150,6 +151,9 @@ fn actions(step: &Step) -> Vec<String> {
             step.kind,
             ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
         );
+        if step.kind == ResourceKind::BatchPool && *operation == Operation::Create {
+            actions.push("Microsoft.Network/virtualNetworks/subnets/join/action".to_owned());
+        }
         if makes_nodes && *operation == Operation::Create {
             let beside = [
                 "Microsoft.Network/networkInterfaces/write",

@@ -3,6 +3,8 @@
 //! InfiniBand connects the nodes of one placement group, which is a Uniform set; other sets are
 //! Flexible. A live pool keeps its grouping: machines cannot move into a set or out of one.
 
+use std::borrow::Cow;
+
 use model::{
     catalog::Size,
     diag::{At, Code, Diagnostic, SpecPath},
@@ -11,7 +13,7 @@ use model::{
     spec::{Grouping, Identity, OperatingSystem, Priority, SizeChoice, Stage, Zones},
 };
 
-use super::{Context, Findings};
+use super::{Context, Findings, batch};
 use crate::sizing::estimate::MOST_WITH_INFINIBAND;
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
@@ -27,6 +29,8 @@ pub enum Placement {
     SingleVms,
     /// Instances of one scale set.
     ScaleSet(Orchestration),
+    /// Nodes of a pool of Azure Batch.
+    BatchPool,
 }
 
 impl Placement {
@@ -35,6 +39,7 @@ impl Placement {
         match self {
             Self::SingleVms => "vms",
             Self::ScaleSet(_) => "scale_set",
+            Self::BatchPool => "batch_pool",
         }
     }
 
@@ -42,7 +47,7 @@ impl Placement {
     pub(crate) fn placement(self) -> &'static str {
         match self {
             Self::ScaleSet(Orchestration::Uniform) => "single_placement_group",
-            Self::ScaleSet(Orchestration::Flexible) | Self::SingleVms => "none",
+            Self::ScaleSet(Orchestration::Flexible) | Self::SingleVms | Self::BatchPool => "none",
         }
     }
 }
@@ -50,7 +55,10 @@ impl Placement {
 /// What is live of a pool: a set, or single VMs; nothing where neither is.
 pub(crate) fn live(live: &Live, pool: &str) -> Option<Placement> {
     let mut ours = ours(live, pool).peekable();
-    ours.peek()?;
+    let (_, first) = ours.peek()?;
+    if first.batch_pool().is_some() {
+        return Some(Placement::BatchPool);
+    }
     let set = ours.find_map(|(_, resource)| Some(resource.scale_set()?.orchestration));
     Some(set.map_or(Placement::SingleVms, Placement::ScaleSet))
 }
@@ -73,15 +81,26 @@ fn ours<'a>(live: &'a Live, pool: &str) -> impl Iterator<Item = (&'a LiveResourc
     })
 }
 
-/// The live set of a pool, and a machine as its profile makes them.
+/// The live set of a pool, and a machine as its profile makes them. A pool of Batch counts as the
+/// set that it is like.
 pub(super) fn live_set<'a>(
     live: &'a Live,
     pool: &str,
-) -> Option<(&'a LiveResource, &'a ScaleSet, Vec<VirtualMachine>)> {
+) -> Option<(&'a LiveResource, Cow<'a, ScaleSet>, Vec<VirtualMachine>)> {
+    let of = |resource: &'a Resource| {
+        let set = resource.scale_set().map(Cow::Borrowed);
+        set.or_else(|| {
+            resource
+                .batch_pool()
+                .map(|pool| Cow::Owned(batch::as_set(pool)))
+        })
+    };
     let (resource, set) =
-        ours(live, pool).find_map(|(live, resource)| Some((live, resource.scale_set()?)))?;
-    let machines = (0..set.zones.len().max(1)).map(|at| machine(set, at));
-    Some((resource, set, machines.collect()))
+        ours(live, pool).find_map(|(live, resource)| Some((live, of(resource)?)))?;
+    let machines: Vec<VirtualMachine> = (0..set.zones.len().max(1))
+        .map(|at| machine(&set, at))
+        .collect();
+    Some((resource, set, machines))
 }
 
 /// A machine of a set, as if it were a VM of its own.
@@ -104,7 +123,9 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
             size_gb: set.os_disk.size_gb,
             disk_type: set.os_disk.disk_type,
             delete_with_vm: true,
+            ephemeral: set.os_disk.ephemeral,
         },
+        disk_controller: set.disk_controller,
         data_disks: std::collections::BTreeMap::new(),
         network: NetworkInterface {
             name: set.network.name.clone(),
@@ -129,6 +150,9 @@ pub(super) fn needs_fabric(context: Context<'_>, size: &Size) -> bool {
 pub(super) fn of(context: Context<'_>, size: &Size, count: u32) -> Placement {
     if let Some(live) = context.grouped {
         return live;
+    }
+    if batch::is_wanted(context) {
+        return Placement::BatchPool;
     }
     let fabric = needs_fabric(context, size);
     let set = if fabric {
@@ -165,6 +189,10 @@ pub(super) fn check(
     let before = findings.diagnostics.iter().count();
     check_kept(context, findings);
     let placement = of(context, size, count);
+    if placement == Placement::BatchPool {
+        batch::check(context, size, count, findings);
+    }
+    check_rollout(context, placement, findings);
     if let Placement::ScaleSet(orchestration) = placement {
         let set = Set {
             context,
@@ -182,7 +210,46 @@ pub(super) fn check(
     findings.diagnostics.iter().count() == before
 }
 
+/// Only instances of Uniform sets are brought up to date where they are.
+fn check_rollout(context: Context<'_>, placement: Placement, findings: &mut Findings) {
+    let is = match placement {
+        Placement::ScaleSet(Orchestration::Uniform) => return,
+        Placement::ScaleSet(Orchestration::Flexible) => "a Flexible scale set",
+        Placement::SingleVms => "single VMs",
+        Placement::BatchPool => "a pool of Batch",
+    };
+    if context.pool.rollout.is_none() {
+        return;
+    }
+    let message = format!("`rollout` is for InfiniBand scale sets, and the pool is {is}");
+    let finding = Diagnostic::new(Code::ScaleSetRefused, at(context, "rollout"), message);
+    findings
+        .diagnostics
+        .push(finding.with_help("remove `rollout`: `--replace` with an address makes a node anew"));
+}
+
 fn check_kept(context: Context<'_>, findings: &mut Findings) {
+    let is_batch = |placement: Placement| placement == Placement::BatchPool;
+    if let Some(live) = context.grouped
+        && is_batch(live) != batch::is_wanted(context)
+    {
+        let is = match live {
+            Placement::BatchPool => "a pool of Batch",
+            Placement::ScaleSet(_) => "a scale set",
+            Placement::SingleVms => "single VMs",
+        };
+        let asked = if is_batch(live) {
+            "has another `orchestrator`"
+        } else {
+            "has `orchestrator: batch`"
+        };
+        let message = format!("the pool is live as {is}, the spec {asked}");
+        let finding = Diagnostic::new(Code::GroupingFixed, at(context, "orchestrator"), message);
+        findings.diagnostics.push(finding.with_help(
+            "put `orchestrator` back, or make a new pool beside the old one and remove the old one",
+        ));
+        return;
+    }
     let (is, asked) = match (context.grouped, context.pool.grouping) {
         (Some(Placement::ScaleSet(_)), Grouping::Vms) => ("a scale set", "vms"),
         (Some(Placement::SingleVms), Grouping::ScaleSet) => ("single VMs", "scale_set"),

@@ -35,13 +35,16 @@ const MOST_REGIONS: usize = 4;
 
 /// Codes of rules, the ones that a user can do most about first: where sizes fail for one rule
 /// alone, the first of these that is among them is the one that binds.
-const BINDING: [&str; 19] = [
+const BINDING: [&str; 22] = [
     "budget",
     "max_hourly",
     "zones",
     "zonal_disks",
     "spot",
     "image",
+    "disk_controller",
+    "ephemeral_os_disk",
+    "ephemeral_room",
     "placement",
     "reservation",
     "memory",

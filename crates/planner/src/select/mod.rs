@@ -36,6 +36,10 @@ mod deadline;
 
 mod security;
 
+pub(crate) mod batch;
+
+mod storage;
+
 mod pool;
 
 mod size;
@@ -45,10 +49,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     catalog::{Catalog, Size},
     diag::Diagnostics,
-    live::{Live, Mode, Question},
+    live::{Live, Mode, Question, SizeFact},
     plan::{Candidate, Formula, Memory, Parallelism, Throughput},
     resource::{ImageReference, PurchasePlan, Security},
-    spec::{Budget, DiskType, OperatingSystem, Pool, Priority, Spec},
+    spec::{
+        Budget, DiskController, DiskType, EphemeralPlacement, OperatingSystem, Pool, Priority, Spec,
+    },
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
@@ -65,11 +71,13 @@ pub struct Selection {
     pub size: SizeName,
     /// Number of nodes.
     pub count: u32,
+    /// Whether nodes of a pool of Batch reach each other.
+    pub inter_node: bool,
     /// How capacity is bought.
     pub priority: Priority,
     /// Other ways to make the pool, tried in order where there is no capacity.
     pub others: Vec<alternates::Other>,
-    /// Single VMs or one scale set.
+    /// Single VMs, one scale set, or a pool of Batch.
     pub placement: Placement,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,
@@ -116,6 +124,10 @@ pub struct NodeChoice {
     pub os_disk_type: DiskType,
     /// Name of the OS disk, where it exists.
     pub os_disk_name: Option<String>,
+    /// Where the OS disk stands on the node, if it is ephemeral.
+    pub ephemeral: Option<EphemeralPlacement>,
+    /// How it reaches its disks; `None` is Azure's choice for the size.
+    pub disk_controller: Option<DiskController>,
     /// The security type.
     pub security: Security,
 }
@@ -186,6 +198,12 @@ impl Context<'_> {
                 OperatingSystem::Windows { .. } => None,
             },
         }
+    }
+
+    /// What Azure says of a size in the region, where it was asked.
+    pub(crate) fn size_fact(&self, size: &Size) -> Option<&SizeFact> {
+        let answer = self.live.facts.sizes.get(self.location)?;
+        answer.known()?.get(&size.name)
     }
 
     /// The most that a spot VM may cost per hour in US dollars, where the spec has a limit.

@@ -8,17 +8,17 @@ use model::{
     live::{LiveResource, Question},
     plan::{Candidate, PoolRefusal},
     resource::{ScaleSet, VirtualMachine},
-    spec::{DiskType, ImageChoice},
+    spec::{DiskType, EphemeralPlacement, ImageChoice},
 };
 
 use super::{
-    Context, Findings, NodeChoice, Selection, Trial, deadline, grouping,
+    Context, Findings, NodeChoice, Selection, Trial, batch, deadline, grouping,
     image::{self, Choice},
     reservation,
     role::{self, Role},
     security,
     size::{self, Chosen},
-    spot_price, sticky, zones,
+    spot_price, sticky, storage, zones,
 };
 use crate::sizing::estimate::Sizing;
 
@@ -33,7 +33,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         Some((live, set, machines)) => sticky::instances(live, set, machines),
         None => sticky::nodes(context.live, context.name),
     };
-    let set = set.as_ref().map(|(_, set, _)| *set);
+    let set = set.as_ref().map(|(_, set, _)| set.as_ref());
     let role = Role::of(context.pool.stage, context.pool.workload);
     image::ask_counterparts(context, &mut findings);
     let chosen = match size::choose(context, role, &nodes, &mut findings) {
@@ -57,6 +57,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let made = sticky::with_own_image(&indices, &nodes, set);
     let is_needed = is_image_needed(context, (&made, &choice, size), &nodes);
     let new_node = new_node(context, &chosen, (&choice, is_needed), &mut findings);
+    batch::warn_of_pair(context, &new_node.image, &mut findings);
     check_disks(context, size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
     let held = sticky::held(&spread.places, set, &nodes);
@@ -66,6 +67,7 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
+        inter_node: batch::inter_node(context, &chosen.size, chosen.count),
         priority: context.pool.priority.clone(),
         others: Vec::new(),
         placement,
@@ -115,6 +117,8 @@ fn new_node(
             .os_type
             .unwrap_or_else(|| os_disk_type(&chosen.size)),
         os_disk_name: None,
+        ephemeral: ephemeral(context, &chosen.size),
+        disk_controller: storage::controller(context, &chosen.size),
         security: security::choose(
             context,
             &chosen.size,
@@ -193,9 +197,10 @@ fn ask(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) {
     if chosen.new_nodes == 0 {
         return;
     }
+    let quota = Question::ComputeQuota(context.location.clone());
     for question in [
         Question::Sizes(context.location.clone()),
-        Question::ComputeQuota(context.location.clone()),
+        batch::questions(context).unwrap_or(quota),
     ] {
         if !context.live.facts.has(&question) {
             findings.questions.insert(question);
@@ -209,6 +214,13 @@ fn os_disk_type(size: &Size) -> DiskType {
     } else {
         DiskType::StandardSsd
     }
+}
+
+/// Where the OS disk stands on the node; sizes without a place for it were rejected.
+fn ephemeral(context: Context<'_>, size: &Size) -> Option<EphemeralPlacement> {
+    let needed = storage::os_disk_gb(context, size);
+    let placed = storage::placement(context, size, needed);
+    placed.ok().flatten()
 }
 
 fn os_disk_gb(context: Context<'_>, choice: &Choice, findings: &mut Findings) -> u32 {

@@ -3,7 +3,7 @@
 use model::{
     catalog::{Architecture, Size, TrustedLaunch},
     diag::{At, Code, Diagnostic, SpecPath},
-    live::{Answer, ImageFact, ImageKind},
+    live::{ImageFact, ImageKind},
     resource::Security,
     spec::SecurityChoice,
 };
@@ -86,11 +86,7 @@ fn support(context: Context<'_>, size: &Size) -> Support {
         (TrustedLaunch::Unknown, "nothing is known of the family"),
         |family| (family.trusted_launch, family.reason.as_str()),
     );
-    let sizes = context.live.facts.sizes.get(context.location);
-    let fact = sizes
-        .and_then(Answer::known)
-        .and_then(|sizes| sizes.get(&size.name));
-    let disabled = fact.is_some_and(|fact| {
+    let disabled = context.size_fact(size).is_some_and(|fact| {
         let value = fact.capabilities.get("TrustedLaunchDisabled");
         value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
     });

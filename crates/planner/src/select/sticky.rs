@@ -6,11 +6,11 @@ use model::{
     catalog::Size,
     live::{Live, LiveResource, Owner, Provisioning},
     resource::{ScaleSet, VirtualMachine},
-    spec::{ImageChoice, SecurityChoice},
+    spec::{EphemeralOs, ImageChoice, SecurityChoice},
     units::SizeName,
 };
 
-use super::{Context, NodeChoice, Trial, image::Choice, rules, zones::Places};
+use super::{Context, NodeChoice, Trial, image::Choice, rules, storage, zones::Places};
 
 /// The live nodes of a pool by index. A node that is being deleted does not count.
 pub fn nodes<'a>(
@@ -130,6 +130,11 @@ pub fn kept(
             os_disk_gb: disks.os_size_gb.unwrap_or(vm.os_disk.size_gb),
             os_disk_type: disks.os_type.unwrap_or(vm.os_disk.disk_type),
             os_disk_name: Some(vm.os_disk.name.clone()),
+            ephemeral: match disks.os_ephemeral {
+                EphemeralOs::Auto => vm.os_disk.ephemeral.or(new_node.ephemeral),
+                EphemeralOs::No | EphemeralOs::At(_) => new_node.ephemeral,
+            },
+            disk_controller: storage::kept(context, size, vm, new_node.disk_controller),
             security: if context.pool.security == SecurityChoice::Auto {
                 vm.security.clone()
             } else {

@@ -17,7 +17,7 @@ use model::{
 };
 
 use super::{
-    Context, Findings, Placement, Trial, grouping,
+    Context, Findings, Placement, Trial, batch, grouping,
     pool::Nodes,
     reservation,
     role::Role,
@@ -190,6 +190,7 @@ fn allowed(trial: &Trial<'_>, nodes: &Nodes<'_>, findings: &mut Findings) -> All
     let pool = trial.context.pool;
     match &pool.zones {
         Zones::None => Allowed::none(),
+        Zones::Auto if batch::is_wanted(trial.context) => Allowed::none(),
         Zones::Listed(listed) => {
             let listed: Vec<String> = listed.iter().map(u8::to_string).collect();
             if !is_close(trial) || !trial.size.rdma {

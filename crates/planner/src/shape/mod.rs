@@ -8,6 +8,8 @@ mod network;
 
 mod node;
 
+mod batch;
+
 mod scale_set;
 
 mod tags;
@@ -54,6 +56,8 @@ pub struct Allowed {
     pub protected: bool,
     /// Replacement because it was set up otherwise.
     pub set_up_anew: bool,
+    /// So many instances of a scale set may be brought up to date at once.
+    pub at_once: Option<u32>,
 }
 
 /// What shaping needs besides the spec.
@@ -93,8 +97,11 @@ pub fn run(
     let network = network::shape(spec, &names, &tags, context.location);
     let subnet = network.subnet;
     desired.extend(network.resources);
-    let is_linux = |pool: &Pool| matches!(pool.os, OperatingSystem::Linux);
-    if spec.pools.values().any(is_linux) {
+    let placed = |name: &String| selections.get(name).map(|selection| selection.placement);
+    let takes_key = |(name, pool): (&String, &Pool)| {
+        matches!(pool.os, OperatingSystem::Linux) && placed(name) != Some(Placement::BatchPool)
+    };
+    if spec.pools.iter().any(takes_key) {
         let key_tags = tags::kept(&tags, &Address::ssh_key(), context.term);
         desired.push(node::ssh_key(&names, &key_tags, context));
     }
@@ -113,6 +120,13 @@ pub fn run(
             Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
             Placement::ScaleSet(orchestration) => {
                 desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
+            }
+            Placement::BatchPool => {
+                let account = batch::account(scope);
+                if !desired.iter().any(|other| other.address == account.address) {
+                    desired.push(account);
+                }
+                desired.push(batch::pool(scope, name, pool, selection));
             }
         }
     }
@@ -155,9 +169,11 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::NatGateway
         | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey => 3,
+        ResourceKind::BatchAccount => 3,
         ResourceKind::Disk
         | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
+        | ResourceKind::BatchPool
         | ResourceKind::VirtualMachineScaleSet => 4,
     }
 }
@@ -170,5 +186,6 @@ fn allowed(pool: &Pool) -> Allowed {
             .bootstrap
             .as_ref()
             .is_some_and(|bootstrap| bootstrap.on_change == OnBootstrapChange::Replace),
+        at_once: None,
     }
 }

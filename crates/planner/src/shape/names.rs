@@ -11,6 +11,9 @@ use model::{
 /// Characters of a host name that Windows takes.
 const LONGEST_WINDOWS_NAME: usize = 15;
 
+/// Characters of the name of an account of Batch.
+const LONGEST_BATCH_NAME: usize = 24;
+
 /// Characters of the digest in a shortened name.
 const HASH_CHARACTERS: usize = 4;
 
@@ -65,9 +68,7 @@ impl Names {
         if os == System::Linux || name.len() <= LONGEST_WINDOWS_NAME {
             return name;
         }
-        let digest = digest::of_text(&name);
-        let hash = digest.rsplit(':').next().unwrap_or_default();
-        let hash: String = hash.chars().take(HASH_CHARACTERS).collect();
+        let hash = hash(&name);
         let kept = LONGEST_WINDOWS_NAME - HASH_CHARACTERS - 1;
         let beginning: String = name.chars().take(kept).collect();
         format!("{}-{hash}", beginning.trim_end_matches('-'))
@@ -93,11 +94,37 @@ impl Names {
         self.group.in_group(kind.arm_type(), &self.pool(pool))
     }
 
+    /// The id of the stack's account of Batch. Names of accounts are unique in their region, of all
+    /// subscriptions together, and have letters and digits alone: so that the digest of the group
+    /// always stands behind the stack's.
+    pub fn batch_account(&self) -> ArmId {
+        let letters = self.stack.chars().filter(char::is_ascii_alphanumeric);
+        let beginning: String = letters.take(LONGEST_BATCH_NAME - HASH_CHARACTERS).collect();
+        let hash = hash(&format!("{}/{}", self.group.key(), self.stack));
+        let kind = ResourceKind::BatchAccount;
+        self.group.in_group(
+            kind.arm_type(),
+            &format!("{}{hash}", beginning.to_lowercase()),
+        )
+    }
+
+    /// The id of a pool of Batch. At most 57 characters: Batch allows 64.
+    pub fn batch_pool(&self, pool: &str) -> ArmId {
+        self.batch_account().child("pools", &self.pool(pool))
+    }
+
     /// The id of a node's data disk.
     pub fn data_disk(&self, pool: &str, index: u32, lun: u32) -> ArmId {
         let name = format!("{}-data{lun}", self.node(pool, index));
         self.group.in_group(ResourceKind::Disk.arm_type(), &name)
     }
+}
+
+/// The beginning of the digest of a text.
+fn hash(text: &str) -> String {
+    let digest = digest::of_text(text);
+    let digits = digest.rsplit(':').next().unwrap_or_default();
+    digits.chars().take(HASH_CHARACTERS).collect()
 }
 
 /// The id of the terms of a purchase plan, which belong to the subscription.

@@ -143,7 +143,9 @@ impl Node<'_> {
                 size_gb: choice.os_disk_gb,
                 disk_type: choice.os_disk_type,
                 delete_with_vm: true,
+                ephemeral: choice.ephemeral,
             },
+            disk_controller: choice.disk_controller,
             data_disks,
             network: NetworkInterface {
                 name: format!("{name}-nic"),

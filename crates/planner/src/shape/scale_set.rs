@@ -13,7 +13,7 @@ use model::{
 };
 
 use super::{
-    Desired, allowed,
+    Allowed, Desired, allowed,
     node::{Scope, caching, priority},
     tags,
 };
@@ -52,7 +52,9 @@ pub(super) fn pool(
         os_disk: InstanceOsDisk {
             size_gb: choice.os_disk_gb,
             disk_type: choice.os_disk_type,
+            ephemeral: choice.ephemeral,
         },
+        disk_controller: choice.disk_controller,
         data_disks: data_disks(pool),
         network: InstanceInterface {
             name: format!("{own_name}-nic"),
@@ -74,7 +76,12 @@ pub(super) fn pool(
             properties: Properties::VirtualMachineScaleSet(Box::new(set)),
         },
         needs,
-        allowed: allowed(pool),
+        allowed: Allowed {
+            at_once: pool
+                .rollout
+                .map(|rollout| rollout.max_unavailable.of(selection.count)),
+            ..allowed(pool)
+        },
     }
 }
 

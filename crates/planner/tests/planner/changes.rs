@@ -101,7 +101,7 @@ fn a_resize_inside_the_family_restarts_and_another_needs_permission_to_stop() {
     let step = plan.changes().next().expect("a change");
     assert_eq!(step.action, Action::StopUpdate);
     let patch = Operation::Patch {
-        attributes: vec!["size".to_owned()],
+        attributes: vec!["disk_controller".to_owned(), "size".to_owned()],
     };
     assert_eq!(
         step.operations,

@@ -24,6 +24,8 @@ mod scale_sets;
 
 mod access;
 
+mod rolling;
+
 mod set_limits;
 
 mod targets;
@@ -35,11 +37,15 @@ mod own_images;
 
 mod adopting;
 
+mod batch;
+
 mod fallbacks;
 
 mod resizing;
 
 mod reservations;
+
+mod storage;
 
 mod rights;
 

@@ -308,3 +308,21 @@ fn images_that_others_share_stand_under_their_own_names() {
         );
     }
 }
+
+#[test]
+fn an_image_of_a_gallery_that_names_no_controllers_is_for_scsi() {
+    let refusal = |features: &[(&str, &str)]| {
+        let live = own_world(GALLERY, Some(in_gallery(2, features)));
+        let planned = planned(&spec(own("Standard_D8s_v6", GALLERY)), &live);
+        let messages = planned.diagnostics.iter();
+        let refused = messages.filter(|finding| finding.code.as_str() == "SIZE003");
+        let refused: Vec<&str> = refused.map(|finding| finding.message.as_str()).collect();
+        refused.join("\n")
+    };
+    let message = refusal(&[]);
+    assert!(
+        message.contains("drivers for the disk controllers SCSI, the size has NVMe"),
+        "{message}"
+    );
+    assert_eq!(refusal(&[("DiskControllerTypes", "SCSI, NVMe")]), "");
+}

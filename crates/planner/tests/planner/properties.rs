@@ -203,6 +203,16 @@ fn every_attribute_has_a_class() {
     let mut set = rich.pools["spot"].clone();
     set.grouping = model::spec::Grouping::ScaleSet;
     rich.pools.insert("set".to_owned(), set);
+    let mut batch = pool(Stage::Inference, Workload::Small);
+    batch.orchestrator = model::spec::Orchestrator::Batch;
+    batch.batch = Some(crate::batch::scaling(None));
+    batch.count = Some(4);
+    batch.disks = rich.pools["spot"].disks.clone();
+    rich.identity = model::spec::Identity::User(
+        model::ids::ArmId::resource_group("s", "rg")
+            .in_group("Microsoft.ManagedIdentity/userAssignedIdentities", "u"),
+    );
+    rich.pools.insert("batch".to_owned(), batch);
     rich.access.via = Via::Bastion;
     let mut plans = vec![good_plan(&rich, &empty())];
     rich.access.via = Via::PublicIp;

@@ -79,7 +79,7 @@ fn a_size_with_another_kind_of_temporary_disk_takes_a_new_node() {
 fn a_stop_keeps_the_power_state_that_there_was() {
     let live = live_stack(&sized("Standard_E8as_v5"));
     let patch = Operation::Patch {
-        attributes: vec!["size".to_owned()],
+        attributes: vec!["disk_controller".to_owned(), "size".to_owned()],
     };
     let check = |power: Power, expected: (Action, &[Operation])| {
         let mut live = live.clone();

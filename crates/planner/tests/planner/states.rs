@@ -99,7 +99,7 @@ fn a_deallocated_vm_is_changed_before_it_starts() {
         step.operations,
         [
             Operation::Patch {
-                attributes: vec!["size".to_owned()]
+                attributes: vec!["disk_controller".to_owned(), "size".to_owned()]
             },
             Operation::Start
         ]

@@ -50,6 +50,7 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         priority: Priority::Regular,
         zones: Zones::Auto,
         orchestrator: Orchestrator::Manual,
+        batch: None,
         scheduler: None,
         containers: None,
         disks: Disks::default(),
@@ -57,7 +58,9 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         bootstrap: None,
         checkpoint: None,
         accelerated_networking: None,
+        disk_controller: None,
         security: SecurityChoice::Auto,
+        rollout: None,
         capacity_reservation: None,
         allow_stop: false,
         protect: false,
@@ -206,6 +209,7 @@ fn answer(question: Question, live: &mut Live) {
                 "Microsoft.Compute",
                 "Microsoft.Network",
                 "Microsoft.MarketplaceOrdering",
+                "Microsoft.Batch",
             ]
             .map(|name| (name.to_owned(), "Registered".to_owned()));
             live.facts.namespaces = Some(Answer::Known(BTreeMap::from(registered)));
@@ -233,6 +237,8 @@ fn answer(question: Question, live: &mut Live) {
         | Question::Subnet(_)
         | Question::Sizes(_)
         | Question::ComputeQuota(_)
+        | Question::BatchSizes(_)
+        | Question::BatchQuota(_)
         | Question::NetworkQuota(_)) => {
             live.facts.set_unknown(other, "not asked in this test");
         }
@@ -312,15 +318,16 @@ fn made(step: &Step) -> LiveResource {
         vm.network.accelerated = None;
     }
     let is_vm = step.kind == ResourceKind::VirtualMachine;
+    let nodes = resource.batch_pool().map(|pool| pool.nodes);
     LiveResource {
         id: step.id.clone(),
         arm_type: step.kind.arm_type().to_owned(),
         owner: match step.id.parent() {
-            Some(parent) => Owner::Child {
+            Some(parent) if nodes.is_none() => Owner::Child {
                 of: parent,
                 address: Some(step.address.clone()),
             },
-            None => Owner::Stack(step.address.clone()),
+            Some(_) | None => Owner::Stack(step.address.clone()),
         },
         tags: resource.tags.clone(),
         resource: Some(resource),
@@ -331,6 +338,7 @@ fn made(step: &Step) -> LiveResource {
             message: None,
             evicted: false,
             readiness: None,
+            nodes,
         },
     }
 }

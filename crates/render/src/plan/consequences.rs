@@ -97,7 +97,9 @@ fn is_lost(step: &Step) -> bool {
 fn is_machine(step: &Step) -> bool {
     matches!(
         step.kind,
-        ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
+        ResourceKind::VirtualMachine
+            | ResourceKind::VirtualMachineScaleSet
+            | ResourceKind::BatchPool
     )
 }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use model::{
     plan::{Action, Operation, ReasonCode, Step},
     resource::{
-        Disk, InstanceOsDisk, OsDisk, Properties, PurchasePlan, Resource, ScaleSet, SecurityRule,
-        VirtualMachine, VmPriority,
+        BatchPool, Disk, InstanceDataDisk, InstanceOsDisk, OsDisk, Properties, PurchasePlan,
+        Resource, ScaleSet, SecurityRule, VirtualMachine, VmPriority,
     },
-    spec::DiskType,
+    spec::{DiskType, EphemeralPlacement},
 };
 
 use crate::{style::Ink, words};
@@ -69,7 +69,23 @@ pub(crate) fn of(resource: &Resource) -> String {
             VmPriority::Spot { .. } => format!("spot VM {}", vm.size),
         },
         Properties::VirtualMachineScaleSet(set) => scale_set(set),
+        Properties::BatchAccount(_) => "Batch account".to_owned(),
+        Properties::BatchPool(pool) => batch_pool(pool),
     }
+}
+
+fn batch_pool(pool: &BatchPool) -> String {
+    let spot = match &pool.priority {
+        VmPriority::Regular => "",
+        VmPriority::Spot { .. } => "spot ",
+    };
+    let most = if pool.autoscale.is_some() {
+        "at most "
+    } else {
+        ""
+    };
+    let count = words::count(pool.nodes);
+    format!("Batch pool of {most}{count} × {spot}{}", pool.size)
 }
 
 fn scale_set(set: &ScaleSet) -> String {
@@ -87,6 +103,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
     match &resource.properties {
         Properties::VirtualMachine(vm) => vec![disks(vm)],
         Properties::VirtualMachineScaleSet(set) => vec![of_instances(set)],
+        Properties::BatchPool(pool) => of_nodes(pool),
         Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -95,6 +112,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::NatGateway(_)
         | Properties::BastionHost(_)
         | Properties::SshPublicKey(_)
+        | Properties::BatchAccount(_)
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
@@ -107,18 +125,23 @@ fn disks(vm: &VirtualMachine) -> String {
         size_gb,
         disk_type,
         delete_with_vm: _,
+        ephemeral,
     } = &vm.os_disk;
-    let os = format!(
-        "OS disk {} GiB {}",
-        words::count(*size_gb),
-        disk_words(*disk_type)
-    );
+    let os = os_disk(*size_gb, *disk_type, *ephemeral);
     match vm.data_disks.len() {
         0 => format!("{os}{}", address(vm.network.public_address)),
         data => {
             let data = words::counted(data, "data disk", "data disks");
             format!("{os}, {data}{}", address(vm.network.public_address))
         }
+    }
+}
+
+fn os_disk(size_gb: u32, disk_type: DiskType, ephemeral: Option<EphemeralPlacement>) -> String {
+    let size = words::count(size_gb);
+    match ephemeral {
+        None => format!("OS disk {size} GiB {}", disk_words(disk_type)),
+        Some(placement) => format!("OS disk {size} GiB on the {}", placement.words()),
     }
 }
 
@@ -129,27 +152,67 @@ fn address(has_one: bool) -> &'static str {
 
 /// What holds instances together, and what each comes with.
 fn of_instances(set: &ScaleSet) -> String {
-    let InstanceOsDisk { size_gb, disk_type } = &set.os_disk;
+    let InstanceOsDisk {
+        size_gb,
+        disk_type,
+        ephemeral,
+    } = &set.os_disk;
     let together = if set.single_placement_group {
         "one placement group"
     } else {
         set.orchestration.word()
     };
     let os = format!(
-        "{together}; each with OS disk {} GiB {}",
-        words::count(*size_gb),
-        disk_words(*disk_type)
+        "{together}; each with {}",
+        os_disk(*size_gb, *disk_type, *ephemeral)
     );
-    let data: Vec<String> = set
-        .data_disks
-        .values()
+    let address = address(set.network.public_address);
+    format!("{os}{}{address}", data_disks(set.data_disks.values()))
+}
+
+fn data_disks<'a>(disks: impl Iterator<Item = &'a InstanceDataDisk>) -> String {
+    let words: Vec<String> = disks
         .map(|disk| {
             let size = words::count(disk.size_gb);
             format!(", data disk {size} GiB {}", disk_words(disk.disk_type))
         })
         .collect();
-    let address = address(set.network.public_address);
-    format!("{os}{}{address}", data.concat())
+    words.concat()
+}
+
+fn quantity(number: u32, one: &str, many: &str) -> String {
+    words::counted(usize::try_from(number).unwrap_or(usize::MAX), one, many)
+}
+
+/// The nodes of a pool of Batch, and what decides how many there are.
+fn of_nodes(pool: &BatchPool) -> Vec<String> {
+    let together = if pool.inter_node {
+        "nodes reach each other"
+    } else {
+        "nodes apart"
+    };
+    let InstanceOsDisk {
+        size_gb,
+        disk_type,
+        ephemeral: _,
+    } = &pool.os_disk;
+    let size = words::count(*size_gb);
+    let mut lines = vec![format!(
+        "{together}, {} at once on each; {}; each with OS disk {size} GiB {}{}",
+        quantity(pool.task_slots, "task", "tasks"),
+        pool.node_agent,
+        disk_words(*disk_type),
+        data_disks(pool.data_disks.values()),
+    )];
+    if let Some(containers) = &pool.containers {
+        let images = words::counted(containers.images.len(), "image", "images");
+        lines.push(format!("containers, {images} pulled by each node"));
+    }
+    if let Some(autoscale) = &pool.autoscale {
+        let minutes = quantity(autoscale.interval_minutes, "minute", "minutes");
+        lines.push(format!("number of nodes by a formula, each {minutes}"));
+    }
+    lines
 }
 
 fn rule((name, rule): (&String, &SecurityRule)) -> String {
@@ -199,6 +262,8 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::NetworkSecurityGroup(_)
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
+        | Properties::BatchAccount(_)
+        | Properties::BatchPool(_)
         | Properties::BastionHost(_)
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
@@ -217,7 +282,7 @@ pub(super) fn phrase(step: &Step) -> String {
             format!("create {essence}, once the one being deleted is gone")
         }
         Action::Create => format!("create {essence}"),
-        Action::Update => "update in place".to_owned(),
+        Action::Update => update(step),
         Action::RestartUpdate => "update in place with a restart".to_owned(),
         Action::StopUpdate if does(&Operation::Start) => {
             "deallocate, update, start again".to_owned()
@@ -230,6 +295,27 @@ pub(super) fn phrase(step: &Step) -> String {
         Action::Repair => format!("repair: {}", calls(&step.operations)),
         Action::Start => calls(&step.operations),
         Action::Delete => format!("delete {essence}"),
+    }
+}
+
+/// What an update does: a set is written, and its instances are brought up to date.
+fn update(step: &Step) -> String {
+    let rolled = step
+        .operations
+        .iter()
+        .find_map(|operation| match operation {
+            Operation::UpgradeInstances { instances, at_once } => Some((instances.len(), *at_once)),
+            _ => None,
+        });
+    let Some((count, at_once)) = rolled else {
+        return "update in place".to_owned();
+    };
+    let instances = words::counted(count, "instance", "instances");
+    let rolls = format!("bring {instances} up to date, {at_once} at a time");
+    if step.operations.len() > 1 {
+        format!("update in place, then {rolls}")
+    } else {
+        rolls
     }
 }
 
@@ -258,6 +344,7 @@ fn calls(operations: &[Operation]) -> String {
             Operation::Settle => "wait for the write under way",
             Operation::AwaitGone => "wait until it is gone",
             Operation::DeleteInstances { .. } => "delete instances",
+            Operation::UpgradeInstances { .. } => "bring instances up to date",
             Operation::Deallocate => "deallocate",
             Operation::Start => "start",
             Operation::Reapply => "reapply",

@@ -1,4 +1,5 @@
-//! Scale sets in the status: one line each, with how many instances are in which state.
+//! Scale sets and pools of Batch in the status: one line each, with how many nodes are in which
+//! state.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ use crate::{
 /// Instances that a line names.
 const NAMED: usize = 20;
 
-/// A scale set of a stack.
+/// A scale set or a pool of Batch of a stack.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SetRow {
     /// Its address.
@@ -29,7 +30,7 @@ pub struct SetRow {
     pub name: String,
     /// The size of its instances; `None` where it is not known.
     pub size: Option<String>,
-    /// How many instances it is to have; `None` where it is not known.
+    /// How many instances it is to have, or at most has; `None` where it is not known.
     pub capacity: Option<u32>,
     /// The state that the set itself is in.
     pub state: State,
@@ -73,7 +74,7 @@ fn table(sets: &[SetRow], currency: &str) -> Table {
             name,
             size,
             capacity: _,
-            state: _,
+            state,
             instances,
             age,
             hourly,
@@ -82,13 +83,18 @@ fn table(sets: &[SetRow], currency: &str) -> Table {
         let running = instances
             .iter()
             .filter(|one| one.state.power == Some(Power::Running));
+        // A pool of Batch says how many nodes it has, and nothing of each.
+        let (there, running) = match state.nodes {
+            Some(nodes) => (words::count(nodes), words::count(nodes)),
+            None => (words::count(instances.len()), words::count(running.count())),
+        };
         let (ink, word) = health_of(set);
         table.row([
             Line::inked(Ink::Accent, address),
             Line::of(name),
             size.as_ref().map_or_else(unknown, Line::of),
-            Line::of(words::count(instances.len())),
-            Line::of(words::count(running.count())),
+            Line::of(there),
+            Line::of(running),
             Line::inked(ink, word),
             age.map_or_else(unknown, |age| Line::of(words::span(age))),
             hourly.map_or_else(unknown, |hourly| Line::of(hourly.to_string())),
@@ -107,6 +113,11 @@ fn health_of(set: &SetRow) -> (Ink, &'static str) {
     let own = health(&running);
     if own.1 != "ready" {
         return own;
+    }
+    match set.state.nodes {
+        Some(0) => return (Ink::Faint, "no nodes"),
+        Some(_) => return own,
+        None => {}
     }
     let counts = counts(set);
     let mut words = counts.values();
@@ -199,6 +210,7 @@ pub(super) fn document(set: &SetRow) -> Value {
         "name": name,
         "size": size,
         "capacity": capacity,
+        "nodes": state.nodes,
         "provisioning": state.provisioning,
         "message": state.message,
         "health": health_of(set).1,
@@ -226,6 +238,7 @@ fn instance(instance: &Instance) -> Value {
         message,
         evicted,
         readiness,
+        nodes: _,
     } = state;
     json!({
         "id": id,

@@ -29,7 +29,11 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         ResourceKind::Subnet => group
             .in_group(ResourceKind::VirtualNetwork.arm_type(), "llama-vnet")
             .child("subnets", name),
+        ResourceKind::BatchPool => group
+            .in_group(ResourceKind::BatchAccount.arm_type(), "llama")
+            .child("pools", name),
         ResourceKind::VirtualNetwork
+        | ResourceKind::BatchAccount
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
         | ResourceKind::BastionHost
@@ -144,7 +148,9 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
             size_gb: 256,
             disk_type: DiskType::Premium,
             delete_with_vm: true,
+            ephemeral: None,
         },
+        disk_controller: None,
         data_disks: std::collections::BTreeMap::new(),
         network: NetworkInterface {
             name: format!("{name}-nic"),

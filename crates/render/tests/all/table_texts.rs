@@ -113,6 +113,7 @@ fn state(provisioning: Provisioning, power: Option<Power>, agent_ready: Option<b
         message: None,
         evicted: false,
         readiness: None,
+        nodes: None,
     }
 }
 
@@ -209,6 +210,7 @@ fn live() -> Status {
         unread: vec!["power states: the credential may not read instance views".to_owned()],
         currency: "USD".to_owned(),
         hourly: Some(Micros(295_012_000)),
+        checks: None,
         hourly_complete: false,
     }
 }

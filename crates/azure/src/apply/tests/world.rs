@@ -336,7 +336,9 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
             size_gb: 64,
             disk_type: DiskType::Premium,
             delete_with_vm: true,
+            ephemeral: None,
         },
+        disk_controller: None,
         data_disks: BTreeMap::new(),
         network: NetworkInterface {
             name: format!("{name}-nic"),

@@ -60,6 +60,7 @@ pub(in crate::wire) fn decode(body: &Value) -> Result<ScaleSet, DecodeError> {
         admin_user: required(&machine, "/properties/osProfile/adminUsername")?.to_owned(),
         ssh_keys: Known::Value(profile::ssh_keys(&machine)),
         os_disk: os_disk(&machine)?,
+        disk_controller: profile::disk_controller(&machine),
         data_disks: data_disks(&machine)?,
         network: network(&machine)?,
         security: profile::security(&machine)?,
@@ -81,6 +82,7 @@ fn os_disk(machine: &Value) -> Result<InstanceOsDisk, DecodeError> {
     Ok(InstanceOsDisk {
         size_gb: required_number(machine, "/properties/storageProfile/osDisk/diskSizeGB")?,
         disk_type: disk_type(required(machine, TYPE)?, TYPE)?,
+        ephemeral: profile::ephemeral(machine),
     })
 }
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::super::{
     EncodeError, readiness,
     virtual_machine::{
-        caching, image_reference, linux_configuration, purchase_plan, reservation,
-        security_profile, spot, storage_account_type,
+        caching, diff_disk_settings, image_reference, linux_configuration, os_caching,
+        purchase_plan, reservation, security_profile, spot, storage_account_type,
     },
 };
 
@@ -58,6 +58,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         admin_user,
         ssh_keys,
         os_disk,
+        disk_controller,
         data_disks,
         network,
         security,
@@ -72,7 +73,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
             .iter()
             .map(|(lun, disk)| data_disk_body(*lun, disk, is_flexible))
             .collect::<Result<_, _>>()?,
-        ..m::VirtualMachineScaleSetStorageProfile::default()
+        disk_controller_type: disk_controller.map(|controller| controller.word().to_owned()),
     });
     profile.os_profile = Some(m::VirtualMachineScaleSetOsProfile {
         computer_name_prefix: Some(computer_name_prefix.clone()),
@@ -128,9 +129,14 @@ fn os_disk_body(
     disk: &InstanceOsDisk,
     is_flexible: bool,
 ) -> Result<m::VirtualMachineScaleSetOsDisk, EncodeError> {
-    let InstanceOsDisk { size_gb, disk_type } = disk;
+    let InstanceOsDisk {
+        size_gb,
+        disk_type,
+        ephemeral,
+    } = disk;
     let mut body = m::VirtualMachineScaleSetOsDisk::new(m::CreateOption::FromImage);
-    body.caching = Some(m::Caching::ReadWrite);
+    body.caching = Some(os_caching(*ephemeral));
+    body.diff_disk_settings = ephemeral.map(diff_disk_settings);
     body.disk_size_gb = Some(number("os_disk.size_gb", *size_gb)?);
     body.managed_disk = Some(m::VirtualMachineScaleSetManagedDiskParameters {
         storage_account_type: Some(storage_account_type(*disk_type)),

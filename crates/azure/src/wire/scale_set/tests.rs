@@ -10,7 +10,7 @@ use model::{
         MarketplaceImage, Orchestration, Properties, Resource, ResourceKind, ScaleSet, Security,
         System, Tags, VmPriority,
     },
-    spec::{DiskType, Eviction},
+    spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
     units::{CaseInsensitive, Region},
 };
 use rust_decimal::Decimal;
@@ -65,7 +65,9 @@ fn set(orchestration: Orchestration) -> ScaleSet {
         os_disk: InstanceOsDisk {
             size_gb: 256,
             disk_type: DiskType::Premium,
+            ephemeral: (!is_uniform).then_some(EphemeralPlacement::CacheDisk),
         },
+        disk_controller: (!is_uniform).then_some(DiskController::Nvme),
         data_disks: BTreeMap::from([(
             3,
             InstanceDataDisk {

@@ -91,6 +91,44 @@ fn a_machine_joins_and_leaves_a_capacity_reservation_group() {
 }
 
 #[test]
+fn a_resize_takes_the_disk_controller_along() {
+    let (_, live) = sample_machine();
+    let changes = changed(
+        |machine| {
+            machine.size = "Standard_D4s_v6".into();
+            machine.disk_controller = Some(DiskController::Nvme);
+        },
+        &["disk_controller", "size"],
+        &live,
+    );
+    let body = json!({"properties": {
+        "hardwareProfile": {"vmSize": "Standard_D4s_v6"},
+        "storageProfile": {"diskControllerType": "NVMe"}}});
+    assert_eq!(changes, [Change::Patch(body)]);
+}
+
+#[test]
+fn an_os_disk_on_the_node_is_cached_read_only() {
+    let (mut resource, _) = sample_machine();
+    if let Properties::VirtualMachine(machine) = &mut resource.properties {
+        machine.os_disk.ephemeral = Some(EphemeralPlacement::NvmeDisk);
+    }
+    let body = encode(&resource).expect("a body");
+    let storage = &body["properties"]["storageProfile"];
+    assert_eq!(storage.get("diskControllerType"), None, "Azure's choice");
+    assert_eq!(
+        (
+            &storage["osDisk"]["caching"],
+            &storage["osDisk"]["diffDiskSettings"]
+        ),
+        (
+            &json!("ReadOnly"),
+            &json!({"option": "Local", "placement": "NvmeDisk"})
+        )
+    );
+}
+
+#[test]
 fn a_disk_is_attached_beside_those_that_are_there() {
     let (_, mut live) = sample_machine();
     let foreign = json!({"lun": 7, "name": "theirs", "createOption": "Attach", "managedDisk": {"id": "/subscriptions/s/x"}});

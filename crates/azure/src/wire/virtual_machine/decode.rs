@@ -11,7 +11,7 @@ use model::{
         DataDiskAttachment, ImageReference, Known, MarketplaceImage, NetworkInterface, OsDisk,
         OwnImage, PurchasePlan, ResourceKind, Security, System, VirtualMachine, VmPriority,
     },
-    spec::{DiskType, Eviction},
+    spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
     units::CaseInsensitive,
 };
 use rust_decimal::Decimal;
@@ -88,6 +88,7 @@ pub(in crate::wire) fn decode(
         admin_user: required(body, "/properties/osProfile/adminUsername")?.to_owned(),
         ssh_keys: Known::Value(ssh_keys(body)),
         os_disk: os_disk(body, disks)?,
+        disk_controller: disk_controller(body),
         data_disks: data_disks(body)?,
         network: network(body)?,
         security: security(body)?,
@@ -227,7 +228,21 @@ fn os_disk(body: &Value, disks: &VmDisks) -> Result<OsDisk, DecodeError> {
         size_gb,
         disk_type: disk_type?,
         delete_with_vm: goes_with_vm(body, &format!("{OS_DISK}/deleteOption")),
+        ephemeral: ephemeral(body),
     })
+}
+
+/// Where an OS disk stands on the node. Azure puts one whose place nobody named into the cache.
+pub(in crate::wire) fn ephemeral(body: &Value) -> Option<EphemeralPlacement> {
+    text(body, &format!("{OS_DISK}/diffDiskSettings/option"))?;
+    let placement = text(body, &format!("{OS_DISK}/diffDiskSettings/placement"));
+    let named = placement.and_then(EphemeralPlacement::named);
+    Some(named.unwrap_or(EphemeralPlacement::CacheDisk))
+}
+
+/// How a machine reaches its disks, where Azure says it.
+pub(in crate::wire) fn disk_controller(body: &Value) -> Option<DiskController> {
+    text(body, "/properties/storageProfile/diskControllerType").and_then(DiskController::named)
 }
 
 fn data_disks(body: &Value) -> Result<BTreeMap<u32, DataDiskAttachment>, DecodeError> {

@@ -9,7 +9,7 @@ use model::{
         DataDiskAttachment, ImageReference, Known, MarketplaceImage, NetworkInterface, OsDisk,
         OwnImage, PurchasePlan, Security, System, VirtualMachine, VmPriority,
     },
-    spec::{DiskType, Eviction},
+    spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
     units::CaseInsensitive,
 };
 use rust_decimal::prelude::ToPrimitive;
@@ -33,6 +33,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         admin_user,
         ssh_keys,
         os_disk,
+        disk_controller,
         data_disks,
         network,
         security,
@@ -53,7 +54,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
             .iter()
             .map(|(lun, disk)| data_disk_body(*lun, disk))
             .collect::<Result<_, _>>()?,
-        ..m::StorageProfile::default()
+        disk_controller_type: disk_controller.map(disk_controller_type),
     });
     properties.os_profile = Some(match os {
         System::Linux => linux_profile(computer_name, admin_user, ssh_keys)?,
@@ -127,10 +128,12 @@ fn os_disk_body(disk: &OsDisk) -> Result<m::OsDisk, EncodeError> {
         size_gb,
         disk_type,
         delete_with_vm,
+        ephemeral,
     } = disk;
     let mut body = m::OsDisk::new(m::CreateOption::FromImage);
     body.name = Some(name.clone());
-    body.caching = Some(m::Caching::ReadWrite);
+    body.caching = Some(os_caching(*ephemeral));
+    body.diff_disk_settings = ephemeral.map(diff_disk_settings);
     body.disk_size_gb = Some(i32::try_from(*size_gb).map_err(|_| EncodeError::Invalid {
         member: "os_disk.size_gb",
         found: size_gb.to_string(),
@@ -141,6 +144,35 @@ fn os_disk_body(disk: &OsDisk) -> Result<m::OsDisk, EncodeError> {
     });
     body.delete_option = Some(disk_delete_option(*delete_with_vm));
     Ok(body)
+}
+
+/// The host cache of an OS disk: Azure takes one on the node read-only alone.
+pub(in crate::wire) fn os_caching(ephemeral: Option<EphemeralPlacement>) -> m::Caching {
+    match ephemeral {
+        Some(_) => m::Caching::ReadOnly,
+        None => m::Caching::ReadWrite,
+    }
+}
+
+/// Where an OS disk stands on the node.
+pub(in crate::wire) fn diff_disk_settings(placement: EphemeralPlacement) -> m::DiffDiskSettings {
+    let placement = match placement {
+        EphemeralPlacement::CacheDisk => m::DiffDiskPlacement::CacheDisk,
+        EphemeralPlacement::ResourceDisk => m::DiffDiskPlacement::ResourceDisk,
+        EphemeralPlacement::NvmeDisk => m::DiffDiskPlacement::NvmeDisk,
+    };
+    m::DiffDiskSettings {
+        option: Some(m::DiffDiskOption::Local),
+        placement: Some(placement),
+    }
+}
+
+/// How a machine reaches its disks.
+fn disk_controller_type(controller: DiskController) -> m::DiskControllerType {
+    match controller {
+        DiskController::Scsi => m::DiskControllerType::Scsi,
+        DiskController::Nvme => m::DiskControllerType::NvMe,
+    }
 }
 
 /// A data disk as a VM's body names it.

@@ -9,15 +9,19 @@ mod encode;
 pub(super) use self::{
     decode::decode,
     encode::{
-        caching, encode, image_reference, linux_configuration, purchase_plan, reservation,
-        security_profile, spot, storage_account_type,
+        caching, diff_disk_settings, encode, image_reference, linux_configuration, os_caching,
+        purchase_plan, reservation, security_profile, spot, storage_account_type,
     },
 };
 
-/// Reads what the profile of a scale set has in common with a VM.
+/// What profiles of scale sets and of Batch pools have in common with a VM.
 pub(super) mod profile {
-    pub(in crate::wire) use super::decode::{
-        image, plan, priority, reservation, security, ssh_keys, system,
+    pub(in crate::wire) use super::{
+        decode::{
+            disk_controller, ephemeral, image, plan, priority, reservation, security, ssh_keys,
+            system,
+        },
+        encode::image_reference,
     };
 }
 

@@ -32,6 +32,8 @@ pub(crate) mod extension;
 
 pub(crate) mod run_command;
 
+pub(crate) mod guest;
+
 pub(crate) mod scale_set;
 
 mod serve;

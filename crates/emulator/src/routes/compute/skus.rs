@@ -5,7 +5,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use model::catalog::{GpuShare, Offer, Size};
+use model::{
+    catalog::{GpuShare, Offer, Size},
+    spec::{DiskController, EphemeralPlacement},
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -160,6 +163,7 @@ pub(crate) fn capabilities(size: &Size, offer: &Offer) -> Vec<Value> {
         ),
         ("LowPriorityCapable", Some(word(offer.spot))),
         ("PremiumIO", size.premium_disks.map(word)),
+        ("DiskControllerTypes", controllers(size)),
         ("EphemeralOSDiskSupported", size.ephemeral_os_disk.map(word)),
         (
             "EncryptionAtHostSupported",
@@ -176,10 +180,53 @@ pub(crate) fn capabilities(size: &Size, offer: &Offer) -> Vec<Value> {
         ),
         ("GPUs", gpus),
     ];
+    let on_the_node = disks_on_the_node(size).into_iter();
     known
         .into_iter()
+        .chain(on_the_node)
         .filter_map(|(name, value)| Some(json!({"name": name, "value": value?})))
         .collect()
+}
+
+/// Recorded: sizes that have SCSI alone name no controller.
+fn controllers(size: &Size) -> Option<String> {
+    let had = size.disk_controllers();
+    let words: Vec<&str> = had.iter().map(|controller| controller.word()).collect();
+    had.contains(&DiskController::Nvme)
+        .then(|| words.join(", "))
+}
+
+/// What holds an OS disk on the node, and how much of it.
+fn disks_on_the_node(size: &Size) -> [(&'static str, Option<String>); 4] {
+    let room = |place, parts| room(size, place, parts);
+    [
+        ("SupportedEphemeralOSDiskPlacements", placements(size)),
+        (
+            "CachedDiskBytes",
+            room(EphemeralPlacement::CacheDisk, 1 << 30),
+        ),
+        (
+            "MaxResourceVolumeMB",
+            room(EphemeralPlacement::ResourceDisk, 1 << 10),
+        ),
+        (
+            "NvmeDiskSizeInMiB",
+            room(EphemeralPlacement::NvmeDisk, 1 << 10),
+        ),
+    ]
+}
+
+/// Recorded: `ResourceDisk,CacheDisk`; absent where there is none.
+fn placements(size: &Size) -> Option<String> {
+    let room = size.ephemeral_room()?;
+    let words: Vec<&str> = room.keys().rev().map(|place| place.word()).collect();
+    (!words.is_empty()).then(|| words.join(","))
+}
+
+/// What a size has at a place, counted in parts of a GiB.
+fn room(size: &Size, place: EphemeralPlacement, parts: u64) -> Option<String> {
+    let gib = size.ephemeral_room()?.get(&place).copied().flatten()?;
+    Some((u64::from(gib) * parts).to_string())
 }
 
 /// MiB as GB with up to two decimals, as capabilities spell memory: `0.75`, `112`.

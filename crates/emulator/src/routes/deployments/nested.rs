@@ -70,6 +70,7 @@ fn send(
         version,
         now: world.now(),
         failure,
+        ailment: None,
         polls: 0,
     };
     let row = examine(world, &call)?;

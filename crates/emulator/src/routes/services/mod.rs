@@ -30,6 +30,8 @@ pub(crate) mod locks;
 
 pub(crate) mod pool;
 
+mod formula;
+
 pub(crate) use self::{
     account::LIMITS as QUOTAS,
     serve::{answer, shown},

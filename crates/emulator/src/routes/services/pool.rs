@@ -1,12 +1,12 @@
 //! Pools of Batch.
 //!
-//! A pool is there at once; its nodes come and go with time. A formula is worked out where it
-//! sets the numbers of nodes to numbers; of any other the pool says that it could not.
+//! A pool is there at once; its nodes come and go with time. Formulas are worked out as if no task
+//! ever waited, because the sandbox runs no jobs.
 
 use model::ids::ArmId;
 use serde_json::{Value, json};
 
-use super::{account::limit, serve::Draft};
+use super::{account::limit, formula, serve::Draft};
 use crate::{
     call::Call,
     catalogue,
@@ -50,7 +50,8 @@ pub(super) fn build(
     let running = draft
         .kept("/properties/allocationState")
         .is_some_and(|state| state == json!("Resizing"));
-    if old == Some(new) && !running {
+    let again = is_tried_again(call, &body, new)?;
+    if old == Some(new) && !running && !again {
         return Ok(body);
     }
     if running {
@@ -65,6 +66,18 @@ pub(super) fn build(
     }
     begin(world, call, draft, &mut body, new, &now);
     Ok(body)
+}
+
+/// Whether a fixed number of nodes is written once more to a pool that lacks some of them.
+fn is_tried_again(call: &Call<'_>, body: &Value, target: Target) -> Result<bool, ArmError> {
+    let sent = crate::body::read(&call.incoming.text())?;
+    let writes = sent
+        .pointer("/properties/scaleSettings/fixedScale")
+        .is_some();
+    let current = |member: &str| number(body, &format!("/properties/{member}")).unwrap_or(0);
+    Ok(writes
+        && (current("currentDedicatedNodes") < target.dedicated
+            || current("currentLowPriorityNodes") < target.low_priority))
 }
 
 fn check(world: &World, call: &Call<'_>, draft: &Draft, body: &Value) -> Result<(), ArmError> {
@@ -214,44 +227,28 @@ fn fill(world: &World, draft: &Draft, body: &mut Value) {
     }
 }
 
-/// The number that a formula sets a variable to.
-fn assigned(formula: &str, variable: &str) -> Option<u64> {
-    let compact: String = formula.chars().filter(|c| !c.is_whitespace()).collect();
-    compact
-        .split(';')
-        .filter(|statement| !statement.is_empty())
-        .filter_map(|statement| statement.split_once('='))
-        .find(|(name, _)| same(name, variable))
-        .and_then(|(_, value)| value.parse().ok())
-}
-
 /// The evaluation of a formula.
 fn run(formula: &str, now: &str) -> Value {
-    let numbers = formula
-        .split(';')
-        .map(str::trim)
-        .filter(|statement| !statement.is_empty())
-        .all(|statement| {
-            statement
-                .split_once('=')
-                .is_some_and(|(_, value)| value.trim().parse::<u64>().is_ok())
-        });
-    if numbers {
-        return json!({"evaluationTime": now, "results": formula});
+    match formula::evaluate(formula) {
+        Ok(variables) => {
+            let results: Vec<String> = variables
+                .iter()
+                .map(|(name, value)| format!("${name}={value}"))
+                .collect();
+            json!({"evaluationTime": now, "results": results.join(";")})
+        }
+        Err(problem) => json!({
+            "evaluationTime": now,
+            "error": {"code": "AutoScalingFormulaEvaluationError", "message": problem},
+        }),
     }
-    json!({
-        "evaluationTime": now,
-        "error": {
-            "code": "NotServedBySandbox",
-            "message": "The sandbox works out formulas that set numbers of nodes to numbers alone.",
-        },
-    })
 }
 
 fn target(body: &Value) -> Target {
     let formula = text(body, "/properties/scaleSettings/autoScale/formula");
-    let scale = |variable: &str, member: &str| match formula {
-        Some(formula) => assigned(formula, variable).unwrap_or(0),
+    let formula = formula.map(|formula| formula::evaluate(formula).unwrap_or_default());
+    let scale = |variable: &str, member: &str| match &formula {
+        Some(variables) => formula::nodes(variables, variable),
         None => number(
             body,
             &format!("/properties/scaleSettings/fixedScale/{member}"),
@@ -259,8 +256,8 @@ fn target(body: &Value) -> Target {
         .unwrap_or(0),
     };
     Target {
-        dedicated: scale("$TargetDedicatedNodes", "targetDedicatedNodes"),
-        low_priority: scale("$TargetLowPriorityNodes", "targetLowPriorityNodes"),
+        dedicated: scale("TargetDedicatedNodes", "targetDedicatedNodes"),
+        low_priority: scale("TargetLowPriorityNodes", "targetLowPriorityNodes"),
     }
 }
 
@@ -445,9 +442,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_of_numbers_are_worked_out_and_others_said_not_to_be() {
-        let formula = "$TargetDedicatedNodes = 3; $TargetLowPriorityNodes=2;";
+    fn a_formula_decides_how_many_nodes_there_are_and_one_that_fails_says_why() {
         let pool = |formula: &str| json!({"properties": {"scaleSettings": {"autoScale": {"formula": formula}}}});
+        let formula = "$TargetDedicatedNodes = 3; $TargetLowPriorityNodes=2;";
         assert_eq!(
             target(&pool(formula)),
             Target {
@@ -455,12 +452,15 @@ mod tests {
                 low_priority: 2
             }
         );
-        assert_eq!(run(formula, "now").pointer("/error"), None);
-        let other = "$TargetDedicatedNodes = min(3, $PendingTasks.GetSample(1));";
-        assert_eq!(target(&pool(other)).dedicated, 0);
         assert_eq!(
-            text(&run(other, "now"), "/error/code"),
-            Some("NotServedBySandbox")
+            text(&run(formula, "now"), "/results"),
+            Some("$TargetDedicatedNodes=3;$TargetLowPriorityNodes=2")
+        );
+        let wrong = "$TargetDedicatedNodes = lg(3);";
+        assert_eq!(target(&pool(wrong)).dedicated, 0);
+        assert_eq!(
+            text(&run(wrong, "now"), "/error/code"),
+            Some("AutoScalingFormulaEvaluationError")
         );
     }
 }

@@ -7,6 +7,8 @@ mod stack;
 
 mod pool;
 
+mod batch;
+
 mod mounts;
 
 use super::{
@@ -28,6 +30,7 @@ pub(crate) fn run(root: &Node, spec: &Spec, lines: &Lines, findings: &mut Findin
     stack::check(&mut check, spec);
     for (name, pool) in &spec.pools {
         pool::check(&mut check, name, pool);
+        batch::check(&mut check, spec, name, pool);
     }
 }
 

@@ -8,16 +8,20 @@ use crate::{
     spec::{
         decode::pool::MOST_DATA_DISKS,
         pool::{
-            ContainerRuntime, DataDisk, DiskType, Grouping, ImageChoice, Method, Model,
+            ContainerRuntime, DataDisk, DiskType, Eviction, Grouping, ImageChoice, Method, Model,
             OperatingSystem, Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload,
             Zones,
         },
+        storage::EphemeralOs,
         yaml::node::Node,
     },
 };
 
 /// Largest size of a data disk in GiB, by its type.
 const LARGEST_DISK: u32 = 32_767;
+
+/// Largest ephemeral OS disk in GiB.
+const LARGEST_EPHEMERAL: u32 = 2_040;
 
 /// Smallest Ultra Disk in GiB.
 const SMALLEST_ULTRA: u32 = 4;
@@ -32,10 +36,11 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     scope.image(check);
     scope.disks(check);
     mounts::check(check, name, pool);
-    scope.containers(check);
+    scope.ephemeral(check);
     scope.capacity(check);
     scope.size(check);
     scope.deadline(check);
+    scope.rollout(check);
 }
 
 struct Scope<'a> {
@@ -46,6 +51,16 @@ struct Scope<'a> {
 impl Scope<'_> {
     fn path(&self, keys: &[&str]) -> SpecPath {
         SpecPath::pool(self.name, keys)
+    }
+
+    fn rollout(&self, check: &mut Check<'_>) {
+        let (rollout, grouping) = (self.path(&["rollout"]), self.path(&["grouping"]));
+        let is_given = self.pool.rollout.is_some() && check.is_sound(&rollout);
+        if is_given && self.pool.grouping == Grouping::Vms && check.is_sound(&grouping) {
+            let message =
+                "`rollout` is for scale sets, and `grouping: vms` makes single VMs".to_owned();
+            check.conflict(rollout, grouping, message, "remove `rollout`");
+        }
     }
 
     fn stage_is_sound(&self, check: &Check<'_>) -> bool {
@@ -238,20 +253,6 @@ impl Scope<'_> {
         containers.is_some_and(|all| all.runtime != ContainerRuntime::None)
     }
 
-    /// Images need something that pulls them.
-    fn containers(&self, check: &mut Check<'_>) {
-        let images = self.path(&["containers", "images"]);
-        let all = self.pool.containers.as_ref();
-        if all.is_some_and(|all| !all.images.is_empty()) && !self.has_runtime() {
-            check.conflict(
-                images,
-                self.path(&["containers", "runtime"]),
-                "`images` are pulled by a runtime, and there is none".to_owned(),
-                "add `runtime: docker`",
-            );
-        }
-    }
-
     /// What nodes run when they start first is for Linux.
     fn no_bootstrap(&self, check: &mut Check<'_>) {
         let scratch = self.pool.disks.scratch_nvme.then_some("scratch");
@@ -356,6 +357,33 @@ impl Scope<'_> {
                     "leave `lun` out: the disks are numbered in their order",
                 );
             }
+        }
+    }
+
+    /// An OS disk on the node goes with the hardware.
+    fn ephemeral(&self, check: &mut Check<'_>) {
+        let path = self.path(&["disks", "os", "ephemeral"]);
+        let is_wanted = self.pool.disks.os_ephemeral != EphemeralOs::No;
+        if !is_wanted || !check.is_sound(&path) {
+            return;
+        }
+        let deallocates = matches!(&self.pool.priority, Priority::Spot(spot) if spot.eviction == Eviction::Deallocate);
+        if deallocates {
+            check.conflict(
+                self.path(&["priority", "spot", "eviction"]),
+                path.clone(),
+                "`eviction: deallocate` needs an OS disk that stays, and `ephemeral` makes one that goes with the hardware".to_owned(),
+                "use `eviction: delete`, or `ephemeral: none`",
+            );
+        }
+        let size = self.pool.disks.os_size_gb;
+        if let Some(size) = size.filter(|size| *size > LARGEST_EPHEMERAL) {
+            check.conflict(
+                self.path(&["disks", "os", "size_gb"]),
+                path,
+                format!("an ephemeral OS disk has {LARGEST_EPHEMERAL} GiB at most, found `{size}`"),
+                "use a smaller disk, or `ephemeral: none`",
+            );
         }
     }
 

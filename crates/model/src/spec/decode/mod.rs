@@ -5,6 +5,8 @@ mod reader;
 
 mod stack;
 
+mod batch;
+
 pub(crate) mod pool;
 
 use self::reader::Reader;

@@ -11,13 +11,14 @@ use crate::{
             Bootstrap, Capacity, Checkpoint, CheckpointTarget, ContainerRuntime, Containers,
             DataDisk, DiskType, Disks, Eviction, Grouping, ImageChoice, Method, Model, Mount,
             MountKind, OnBootstrapChange, OnPartial, OperatingSystem, Orchestrator, Pool,
-            Precision, Priority, SecurityChoice, SizeChoice, SizeConstraints, Spot, Stage,
+            Precision, Priority, Rollout, SecurityChoice, SizeChoice, SizeConstraints, Spot, Stage,
             Workload, Zones,
         },
         schema::{
             forms::quantities::{self, parse_count},
             words,
         },
+        storage::EphemeralOs,
     },
     units::{SizeName, Span},
 };
@@ -51,6 +52,7 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         orchestrator: block
             .word("orchestrator", words::ORCHESTRATORS)
             .unwrap_or(Orchestrator::Manual),
+        batch: super::batch::batch(block.inner("batch")),
         scheduler: block.word("scheduler", words::SCHEDULERS),
         containers: containers(block.inner("containers")),
         disks: disks(block.inner("disks")),
@@ -58,9 +60,13 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         bootstrap: bootstrap(block.inner("bootstrap")),
         checkpoint: checkpoint(block.inner("checkpoint")),
         accelerated_networking: block.boolean("accelerated_networking"),
+        disk_controller: block
+            .word("disk_controller", words::DISK_CONTROLLERS)
+            .flatten(),
         security: block
             .word("security", words::SECURITIES)
             .unwrap_or(SecurityChoice::Auto),
+        rollout: rollout(block.inner("rollout")),
         capacity_reservation: block
             .scalar("capacity_reservation")
             .and_then(|scalar| scalar.text.parse().ok()),
@@ -120,6 +126,11 @@ fn size(block: Reader<'_>) -> SizeChoice {
         }
         _ => SizeChoice::Auto,
     }
+}
+
+fn rollout(block: Reader<'_>) -> Option<Rollout> {
+    let max_unavailable = block.read("max_unavailable", quantities::share)?;
+    Some(Rollout { max_unavailable })
 }
 
 fn capacity(block: Reader<'_>) -> Capacity {
@@ -206,6 +217,9 @@ fn disks(block: Reader<'_>) -> Disks {
     Disks {
         os_size_gb: os.integer("size_gb"),
         os_type: os.word("type", words::OS_DISK_TYPES),
+        os_ephemeral: os
+            .word("ephemeral", words::EPHEMERALS)
+            .unwrap_or(EphemeralOs::No),
         data: data_disks(block),
         scratch_nvme: block.word("scratch", words::SCRATCH_DISKS).unwrap_or(false),
     }

@@ -51,7 +51,7 @@ pub fn starter(
     text.push_str(&optional(
         &POOL,
         "    ",
-        &["model", "orchestrator", "deadline", "password"],
+        &["model", "orchestrator", "batch", "deadline", "password"],
     ));
     text
 }

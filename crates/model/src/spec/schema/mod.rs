@@ -11,4 +11,6 @@ pub(crate) mod stack;
 
 pub(crate) mod pool;
 
+mod batch;
+
 pub(crate) mod lookup;

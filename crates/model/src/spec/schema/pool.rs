@@ -1,6 +1,7 @@
 //! The tables of a pool.
 
 use super::{
+    batch::BATCH,
     forms::{azure, names, places, quantities},
     kind::{Block, Form, Key, Kind, Later, List, Presence, Support},
     stack::keys,
@@ -78,6 +79,8 @@ pub(crate) const POOL: Block = Block {
                 ("slurm", "write `orchestrator: cyclecloud` and `scheduler: slurm`"),
                 ("kubernetes", "write `aks`"), ("none", "write `manual`")]),
             default("manual"), NOW, "manual", "What runs the jobs.";
+        "batch": Kind::block(&BATCH), OPTIONAL, NOW, "{autoscale: {min: 0}, task_slots: 1}",
+            "Settings of Azure Batch; needs `orchestrator: batch`.";
         "scheduler": Kind::words(words::SCHEDULER), OPTIONAL, not_yet(&SCHEDULER), "slurm",
             "Scheduler of CycleCloud; needs `orchestrator: cyclecloud`.";
         "containers": Kind::block(&CONTAINERS), OPTIONAL, NOW, "{runtime: none}",
@@ -93,8 +96,13 @@ pub(crate) const POOL: Block = Block {
             "Where checkpoints go; required for training on spot capacity.";
         "accelerated_networking": Kind::boolean().or_words(words::AUTO), default("auto"), NOW, "auto",
             "Accelerated networking; `auto` where the size has it.";
+        "disk_controller": Kind::words(words::DISK_CONTROLLER).not(&[("SCSI", "write `scsi`"), ("NVMe", "write `nvme`")]),
+            default("auto"), NOW, "auto",
+            "How nodes reach their disks; `auto`: the controller that both size and image have, SCSI where both do.";
         "security": Kind::words(words::SECURITY), default("auto"), NOW, "auto",
             "Security type of the VMs.";
+        "rollout": Kind::block(&ROLLOUT), OPTIONAL, NOW, "{max_unavailable: 20%}",
+            "How instances of an InfiniBand scale set are brought up to date when its profile changes, such as to a new version of the image. Without it they stay as they are, and new ones are up to date.";
         "capacity_reservation": Kind::text(&azure::RESERVATION_ID).or_null(), default("null"), NOW,
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Compute/capacityReservationGroups/crg",
             "Id of a capacity reservation group to draw from: its nodes need no quota of their family. Not for InfiniBand sizes and spot capacity.";
@@ -199,6 +207,15 @@ const CAPACITY_BLOCK: Block = Block {
     },
 };
 
+const ROLLOUT: Block = Block {
+    name: "rollout",
+    doc: "How instances of a scale set are brought up to date. Each restarts with a new OS disk.",
+    keys: keys! {
+        "max_unavailable": Kind::text(&quantities::SHARE), Presence::Required, NOW, "20%",
+            "Nodes that are away at once: a number, or a part of all nodes that is rounded down, one at least.";
+    },
+};
+
 const IMAGE: Block = Block {
     name: "image",
     doc: "An image by its name: `urn` of the marketplace, or `id` of your own.",
@@ -285,6 +302,11 @@ const OS_DISK: Block = Block {
                 ("premium_v2", "Premium SSD v2 is for data disks only"), ("ultra", "Ultra Disk is for data disks only"),
                 ("Premium_LRS", "write `premium`")]),
             OPTIONAL, NOW, "premium", "Kind of disk; Premium SSD where the size can use it.";
+        "ephemeral": Kind::words(words::EPHEMERAL).not(&[
+                ("Local", "write `auto`"), ("CacheDisk", "write `cache_disk`"), ("ResourceDisk", "write `resource_disk`"),
+                ("NvmeDisk", "write `nvme_disk`"), ("true", "write `auto`"), ("false", "write `none`")]),
+            default("none"), NOW, "auto",
+            "Whether the disk stands on the node itself: it costs nothing, is faster, and nothing on it outlives the node; nodes cannot be deallocated then.";
     },
 };
 

@@ -6,6 +6,7 @@ use crate::spec::{
         ContainerRuntime, DiskType, Eviction, Grouping, Method, MountKind, OnBootstrapChange,
         OnPartial, Orchestrator, Precision, Scheduler, SecurityChoice, Stage, Workload,
     },
+    storage::{DiskController, EphemeralOs, EphemeralPlacement},
     types::{BastionSku, OnExceed, Outbound, Via},
 };
 
@@ -48,10 +49,6 @@ const fn not_yet(later: &'static Later) -> Support {
     Support::NotYet(later)
 }
 
-const BATCH: Later = Later {
-    lacks: "makes no Batch accounts",
-    instead: "use `orchestrator: manual`",
-};
 const AKS: Later = Later {
     lacks: "makes no AKS clusters",
     instead: "use `orchestrator: manual`",
@@ -107,7 +104,7 @@ words! {
     ORCHESTRATOR, ORCHESTRATORS: Orchestrator {
         "manual" = Orchestrator::Manual, NOW, "nothing: jobs are started by hand";
         "auto" = Orchestrator::Auto, NOW, "the planner decides";
-        "batch" = Orchestrator::Batch, not_yet(&BATCH), "Azure Batch";
+        "batch" = Orchestrator::Batch, NOW, "Azure Batch";
         "aks" = Orchestrator::Aks, not_yet(&AKS), "Azure Kubernetes Service";
         "cyclecloud" = Orchestrator::CycleCloud, not_yet(&CYCLE_CLOUD), "Azure CycleCloud";
     }
@@ -140,6 +137,18 @@ words! {
         "premium" = DiskType::Premium, NOW, "Premium SSD";
         "standard_ssd" = DiskType::StandardSsd, NOW, "Standard SSD";
         "standard_hdd" = DiskType::StandardHdd, NOW, "Standard HDD";
+    }
+    EPHEMERAL, EPHEMERALS: EphemeralOs {
+        "none" = EphemeralOs::No, NOW, "a managed disk, which outlives deallocation";
+        "auto" = EphemeralOs::Auto, NOW, "on the node, where the size has room for it";
+        "cache_disk" = EphemeralOs::At(EphemeralPlacement::CacheDisk), NOW, "in the host's cache (`CacheDisk`)";
+        "resource_disk" = EphemeralOs::At(EphemeralPlacement::ResourceDisk), NOW, "on the temporary disk (`ResourceDisk`)";
+        "nvme_disk" = EphemeralOs::At(EphemeralPlacement::NvmeDisk), NOW, "on local NVMe disks, which it takes whole (`NvmeDisk`)";
+    }
+    DISK_CONTROLLER, DISK_CONTROLLERS: Option<DiskController> {
+        "auto" = None, NOW, "the planner decides";
+        "scsi" = Some(DiskController::Scsi), NOW, "SCSI";
+        "nvme" = Some(DiskController::Nvme), NOW, "NVMe; needs a size and an image that have it";
     }
     SCRATCH_DISK, SCRATCH_DISKS: bool {
         "none" = false, NOW, "local disks are left alone";

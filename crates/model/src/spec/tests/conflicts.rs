@@ -317,6 +317,95 @@ fn tags_are_set_or_ignored() {
 }
 
 #[test]
+fn pools_of_batch_have_their_own_keys() {
+    conflicts(
+        &pool("batch: {task_slots: 2}"),
+        &["SPEC009 8:12 `batch` needs `orchestrator: batch`"],
+    );
+    let batch = |keys: &str| pool(&format!("orchestrator: batch\n{keys}"));
+    conflicts(
+        &batch("count: 4\nbatch: {autoscale: {min: 4, every: 5m}, task_slots: 2}"),
+        &[],
+    );
+    conflicts(
+        &batch("zones: [1]\ngrouping: vms\nfallback: [Standard_D4s_v5]\ncapacity: {wait: 1h}"),
+        &[
+            "SPEC009 9:12 `zones` cannot be listed with `orchestrator: batch`: a pool is regional",
+            "SPEC009 10:15 `grouping` means nothing with `orchestrator: batch`: Batch groups the nodes itself",
+            "SPEC009 11:15 `fallback` is not supported yet with `orchestrator: batch`: a pool has one size",
+            "SPEC009 12:22 `wait` is not supported yet with `orchestrator: batch`",
+        ],
+    );
+    conflicts(
+        &batch("disk_controller: nvme\ndisks: {os: {ephemeral: auto}}"),
+        &[
+            "SPEC009 9:22 `disk_controller` means nothing with `orchestrator: batch`: Batch decides it",
+            "SPEC009 10:29 `ephemeral` is not supported yet with `orchestrator: batch`",
+        ],
+    );
+    conflicts(
+        &batch("priority: {spot: {max_price: 1}}\nbatch: {inter_node: true, autoscale: {min: 1}}"),
+        &[
+            "SPEC009 9:34 `max_price` cannot be used with `orchestrator: batch`: Batch has no such setting for spot nodes",
+            "SPEC009 10:25 `inter_node: true` needs a fixed number of nodes",
+            "SPEC009 10:25 `inter_node: true` cannot be used with spot nodes: Batch takes dedicated ones alone",
+        ],
+    );
+    conflicts(
+        &batch("count: 2\nbatch: {autoscale: {min: 3, every: 90s}}"),
+        &[
+            "SPEC009 10:30 `min: 3` is more than `count: 2`",
+            "SPEC006 10:40 Batch evaluates a formula each 5 minutes at most and each 7 days at least, in whole minutes; found `90s`",
+        ],
+    );
+    conflicts(
+        &format!("{}network: {{outbound: none}}\n", batch("count: 1")),
+        &[
+            "SPEC009 10:21 `orchestrator: batch` needs a way out: nodes tell Batch of themselves, and `outbound: none` lets nothing out",
+        ],
+    );
+    conflicts(&pool("containers: {runtime: docker}"), &[]);
+    conflicts(
+        &batch("containers: {runtime: containerd}"),
+        &[
+            "SPEC009 9:27 `runtime: containerd` cannot be used with `orchestrator: batch`: Batch runs containers with Docker",
+        ],
+    );
+    conflicts(
+        &batch("containers: {images: [ubuntu]}"),
+        &["SPEC009 9:26 `images` need a runtime that pulls them"],
+    );
+    conflicts(
+        &batch("containers: {runtime: docker, images: [ubuntu]}"),
+        &[],
+    );
+}
+
+#[test]
+fn an_os_disk_on_the_node_goes_with_the_hardware() {
+    conflicts(
+        &pool("disks: {os: {ephemeral: auto}}\npriority: {spot: {eviction: deallocate}}"),
+        &[
+            "SPEC009 9:33 `eviction: deallocate` needs an OS disk that stays, and `ephemeral` makes one that goes with the hardware",
+        ],
+    );
+    conflicts(
+        &pool("disks: {os: {ephemeral: cache_disk, size_gb: 2041}}"),
+        &["SPEC009 8:50 an ephemeral OS disk has 2040 GiB at most, found `2041`"],
+    );
+    conflicts(
+        &pool("disks: {os: {ephemeral: nvme_disk, size_gb: 2040}}\npriority: spot"),
+        &[],
+    );
+    conflicts(
+        &pool(
+            "disks: {os: {ephemeral: none, size_gb: 4095}}\npriority: {spot: {eviction: deallocate}}",
+        ),
+        &[],
+    );
+}
+
+#[test]
 fn ways_in_fit_the_network() {
     conflicts(
         &top("access: {via: public_ip}"),

@@ -6,11 +6,11 @@ use super::{BASE, pool, read, top};
 use crate::{
     spec::{
         Access, BastionSku, Bootstrap, Budget, Capacity, Checkpoint, CheckpointTarget,
-        ContainerRuntime, Containers, DataDisk, DiskType, Disks, Eviction, Grouping, Identity,
-        ImageChoice, Method, Model, Mount, MountKind, Network, OnBootstrapChange, OnExceed,
-        OnPartial, OperatingSystem, Orchestrator, Outbound, Pool, Precision, Priority, Scheduler,
-        SecurityChoice, SizeChoice, SizeConstraints, Spec, Spot, SshKeys, Stage, Via, Workload,
-        Zones, decode, yaml,
+        ContainerRuntime, Containers, DataDisk, DiskController, DiskType, Disks, EphemeralOs,
+        EphemeralPlacement, Eviction, Grouping, Identity, ImageChoice, Method, Model, Mount,
+        MountKind, Network, OnBootstrapChange, OnExceed, OnPartial, OperatingSystem, Orchestrator,
+        Outbound, Pool, Precision, Priority, Scheduler, SecurityChoice, SizeChoice,
+        SizeConstraints, Spec, Spot, SshKeys, Stage, Via, Workload, Zones, decode, yaml,
     },
     units::{CaseInsensitive, Region, SizeName, Span},
 };
@@ -52,6 +52,7 @@ fn minimal_pool() -> Pool {
         priority: Priority::Regular,
         zones: Zones::Auto,
         orchestrator: Orchestrator::Manual,
+        batch: None,
         scheduler: None,
         containers: None,
         disks: Disks::default(),
@@ -59,7 +60,9 @@ fn minimal_pool() -> Pool {
         bootstrap: None,
         checkpoint: None,
         accelerated_networking: None,
+        disk_controller: None,
         security: SecurityChoice::Auto,
+        rollout: None,
         capacity_reservation: None,
         allow_stop: false,
         protect: false,
@@ -185,11 +188,12 @@ zones: [2, 1]
 orchestrator: cyclecloud
 scheduler: pbs
 containers: {runtime: enroot, images: [a/b], registry: r.azurecr.io}
-disks: {os: {size_gb: 256, type: standard_ssd}, data: [{size_gb: 4, type: ultra}, {size_gb: 8, lun: 0}, {size_gb: 9}], scratch: nvme}
+disks: {os: {size_gb: 256, type: standard_ssd, ephemeral: nvme_disk}, data: [{size_gb: 4, type: ultra}, {size_gb: 8, lun: 0}, {size_gb: 9}], scratch: nvme}
 mounts: [{path: /data, source: \"h:/e\", type: nfs}]
 bootstrap: {script: setup.sh, on_change: replace}
 checkpoint: {to: \"https://a.blob.core.windows.net/c\", every: 30m}
 accelerated_networking: false
+disk_controller: nvme
 security: trusted_launch
 capacity_reservation: /subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/c
 allow_stop: true
@@ -263,6 +267,7 @@ fn the_rest() -> Pool {
         disks: Disks {
             os_size_gb: Some(256),
             os_type: Some(DiskType::StandardSsd),
+            os_ephemeral: EphemeralOs::At(EphemeralPlacement::NvmeDisk),
             data: [
                 (4, DiskType::Ultra, 1),
                 (8, DiskType::Premium, 0),
@@ -291,7 +296,9 @@ fn the_rest() -> Pool {
             every: Some(Span::from_seconds(1800)),
         }),
         accelerated_networking: Some(false),
+        disk_controller: Some(DiskController::Nvme),
         security: SecurityChoice::TrustedLaunch,
+        rollout: None,
         capacity_reservation: Some(reservation.parse().expect("an id")),
         allow_stop: true,
         protect: true,

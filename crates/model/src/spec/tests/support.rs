@@ -16,9 +16,8 @@ const LATER: [&str; 3] = [
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 5] = [
+const LATER_WORDS: [(&str, &str); 4] = [
     ("identity", "system"),
-    ("pools.orchestrator", "batch"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),
     ("pools.containers.runtime", "enroot"),

@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::fit::{self, boots};
-use crate::select::Context;
+use crate::select::{Context, batch};
 
 /// The word for a version that nobody could tell.
 pub const UNKNOWN_VERSION: &str = "unknown";
@@ -83,6 +83,10 @@ pub(super) fn question_of(context: Context<'_>, choice: &Choice) -> Question {
 /// No image of those that the spec allows runs on the size.
 pub fn choose(context: Context<'_>, size: &Size) -> Result<Choice, String> {
     match &context.pool.image {
+        // Batch takes the HPC image on RDMA sizes, as its maintainers have written down.
+        ImageChoice::Auto if batch::is_wanted(context) && size.rdma => {
+            of_kind(context, size, "hpc").or_else(|_| of_kind(context, size, "dsvm"))
+        }
         ImageChoice::Auto => match of_kind(context, size, "dsvm") {
             Ok(choice) => Ok(choice),
             // The HPC image is Linux.
@@ -110,11 +114,12 @@ fn of_kind(context: Context<'_>, size: &Size, kind: &str) -> Result<Choice, Stri
         .images()
         .iter()
         .filter(|row| row.kind == kind && row.usable && row.os == wanted_os(context));
-    let mut best: Option<(Fit, Choice)> = None;
+    let mut best: Option<((Fit, bool), Choice)> = None;
     let mut reasons: Vec<String> = Vec::new();
     for row in rows {
         match try_row(context, size, row) {
             Ok((fit, choice)) => {
+                let fit = (fit, batch::is_confirmed(context, row));
                 if best.as_ref().is_none_or(|(other, _)| better(fit, *other)) {
                     best = Some((fit, choice));
                 }
@@ -138,8 +143,11 @@ fn wanted_os(context: Context<'_>) -> ImageOs {
     }
 }
 
-fn better(fit: Fit, other: Fit) -> bool {
-    fit == Fit::Ok && other != Fit::Ok
+/// Whether an image fits better than another: whether it is known to run counts first, whether it
+/// is known to be taken second.
+fn better((fit, confirmed): (Fit, bool), (other, other_confirmed): (Fit, bool)) -> bool {
+    let rank = |fit: Fit, confirmed: bool| (fit == Fit::Ok, confirmed);
+    rank(fit, confirmed) > rank(other, other_confirmed)
 }
 
 fn try_row(context: Context<'_>, size: &Size, row: &ImageRow) -> Result<(Fit, Choice), String> {
@@ -161,6 +169,9 @@ fn try_row(context: Context<'_>, size: &Size, row: &ImageRow) -> Result<(Fit, Ch
             row.generation,
             fit::instead(context, &of_row(row), size)
         ));
+    }
+    if let Some(reason) = batch::misfit(context, row, size) {
+        return Err(reason);
     }
     let cell = context.catalog.image_fit(&size.image_family, &row.column);
     let (fit, reason) = cell.map_or((Fit::No, "nothing is known of this combination"), |cell| {
@@ -273,6 +284,7 @@ fn marketplace(context: Context<'_>, size: &Size, urn: &Urn) -> Result<Choice, S
                 }
             ));
         }
+        Some(row) if let Some(reason) = batch::misfit(context, row, size) => return Err(reason),
         Some(row) => match try_row(context, size, row) {
             Ok((_, choice)) => choice,
             // The user says that the driver is taken care of by naming the image.
@@ -280,6 +292,10 @@ fn marketplace(context: Context<'_>, size: &Size, urn: &Urn) -> Result<Choice, S
             Err(reason) => return Err(reason),
         },
         None => {
+            let name = (urn.publisher.as_str(), urn.offer.as_str(), urn.sku.as_str());
+            if let Some(reason) = batch::misfit_of(context, name, size) {
+                return Err(reason);
+            }
             let mut choice = of_urn(context, urn);
             choice.notes.push(format!(
                 "nothing is known of {} on {}",
@@ -368,6 +384,9 @@ pub(super) fn of_id(context: Context<'_>, id: &str) -> Choice {
 }
 
 fn own(context: Context<'_>, size: &Size, id: &str) -> Result<Choice, String> {
+    if let Some(reason) = batch::own_image(context, id) {
+        return Err(reason);
+    }
     let choice = of_id(context, id);
     let fact = choice.fact(context);
     match fact.and_then(|fact| fit::misfit(context, &choice, size, fact)) {
@@ -416,6 +435,8 @@ impl Choice {
             | Question::Permissions(_)
             | Question::Policy(_)
             | Question::SpotPlacement(_)
+            | Question::BatchSizes(_)
+            | Question::BatchQuota(_)
             | Question::Subnet(_)
             | Question::Reservations(_) => None,
         }

@@ -1,12 +1,15 @@
 //! What Azure says of an image against what a size is (R2).
 
+use std::collections::BTreeSet;
+
 use model::{
     catalog::{Architecture, Fit, ImageRow, Size},
-    live::{Answer, ImageFact, ImageQuestion, Question},
+    live::{Answer, ImageFact, ImageKind, ImageQuestion, Question},
+    spec::DiskController,
 };
 
 use super::choice::{Choice, Name, question_of};
-use crate::select::Context;
+use crate::select::{Context, storage};
 
 /// Endings that SKUs of generation 2 have beside those of generation 1 in the same offer.
 const SECOND_GENERATION: [&str; 3] = ["-gen2", "-g2", "gen2"];
@@ -64,32 +67,39 @@ pub(super) fn misfit(
     controllers(context, choice, size, fact)
 }
 
-/// An image without a driver for the only controller that a size has does not boot there.
+/// An image without a driver for the controller that the spec names, or for any that a size has,
+/// does not boot there. The definition of a gallery's image that names no controllers stands for
+/// SCSI; of a marketplace image that names none nothing is known.
 fn controllers(
     context: Context<'_>,
     choice: &Choice,
     size: &Size,
     fact: &ImageFact,
 ) -> Option<String> {
-    let driven = fact.feature("DiskControllerTypes")?;
-    let answer = context.live.facts.sizes.get(context.location)?;
-    let sizes = answer.known()?;
-    let had = sizes
-        .get(&size.name)?
-        .capabilities
-        .get("DiskControllerTypes")?;
-    let list = |text: &str| -> Vec<String> {
-        let words = text.split(',').map(str::trim);
-        words.map(str::to_lowercase).collect()
+    let driven = match fact.feature("DiskControllerTypes") {
+        Some(driven) => driven,
+        None if fact.kind == ImageKind::Gallery => DiskController::Scsi.word(),
+        None => return None,
     };
-    let driven_here = list(driven);
-    let fits = list(had)
-        .iter()
-        .any(|controller| driven_here.contains(controller));
-    (!fits).then(|| {
+    let drives: BTreeSet<DiskController> = driven
+        .split(',')
+        .filter_map(DiskController::named)
+        .collect();
+    let had = storage::controllers(context, size);
+    if let Some(wanted) = context.pool.disk_controller {
+        return (!drives.contains(&wanted)).then(|| {
+            format!(
+                "{} has drivers for the disk controllers {driven}, the spec asks for {}",
+                choice.name(),
+                wanted.word()
+            )
+        });
+    }
+    (!had.is_empty() && drives.is_disjoint(&had)).then(|| {
         format!(
-            "{} has drivers for the disk controllers {driven}, the size has {had}",
-            choice.name()
+            "{} has drivers for the disk controllers {driven}, the size has {}",
+            choice.name(),
+            storage::words(&had)
         )
     })
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use model::spec::{
-    ImageChoice, Method, Pool, Precision, Priority, SizeChoice, SizeConstraints, Stage, Zones,
+    EphemeralOs, ImageChoice, Method, Pool, Precision, Priority, SizeChoice, SizeConstraints,
+    Stage, Zones,
 };
 use rust_decimal::Decimal;
 
@@ -35,6 +36,7 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
             pool.image = ImageChoice::Auto;
         });
     }
+    changes_of_disks(pool, &mut change);
     if pool.capacity_reservation.is_some() {
         change("`capacity_reservation: null`".to_owned(), &|pool| {
             pool.capacity_reservation = None;
@@ -66,6 +68,25 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
     }
     changes.extend(without_constraints(pool));
     changes
+}
+
+/// Without what the pool asks of the disks of its nodes.
+fn changes_of_disks(pool: &Pool, change: &mut impl FnMut(String, &dyn Fn(&mut Pool))) {
+    if pool.disk_controller.is_some() {
+        change("`disk_controller: auto`".to_owned(), &|pool| {
+            pool.disk_controller = None;
+        });
+    }
+    if let EphemeralOs::At(_) = pool.disks.os_ephemeral {
+        change("`ephemeral: auto`".to_owned(), &|pool| {
+            pool.disks.os_ephemeral = EphemeralOs::Auto;
+        });
+    }
+    if pool.disks.os_ephemeral != EphemeralOs::No {
+        change("`ephemeral: none`".to_owned(), &|pool| {
+            pool.disks.os_ephemeral = EphemeralOs::No;
+        });
+    }
 }
 
 /// Numbers of nodes that could do instead of the one that the spec has: what the model needs,

@@ -13,7 +13,7 @@ use model::{
 
 use super::{Rule, Strength};
 use crate::select::{
-    Trial,
+    Trial, batch,
     zones::{is_close, needs_zone},
 };
 
@@ -105,6 +105,10 @@ fn restricted(trial: &Trial<'_>) -> Option<String> {
     let Listed::As(fact) = live(trial) else {
         return None;
     };
+    // Nodes of Batch are in a subscription of Batch's own.
+    if batch::is_wanted(trial.context) {
+        return None;
+    }
     let reason = fact.restricted.as_ref().filter(|_| trial.grows())?;
     Some(format!(
         "is closed to the subscription in {} ({reason})",

@@ -28,7 +28,11 @@ mod constrained;
 
 mod image_fit;
 
+mod storage;
+
 mod availability;
+
+mod batch;
 
 mod spot;
 
@@ -85,6 +89,10 @@ pub const ALL: &[Rule] = &[
     memory::RULE,
     deadline::RULE,
     image_fit::RULE,
+    batch::RULE,
+    storage::CONTROLLER,
+    storage::EPHEMERAL,
+    storage::ROOM,
     spot::RULE,
     spot::PRICE,
     availability::OFFERED,

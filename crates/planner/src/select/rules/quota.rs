@@ -8,7 +8,7 @@ use model::{
 };
 
 use super::{Rule, Strength};
-use crate::select::{Trial, Weights};
+use crate::select::{Trial, Weights, batch};
 
 pub(super) const RULE: Rule = Rule {
     id: "quota",
@@ -35,6 +35,10 @@ fn rejects(trial: &Trial<'_>) -> Option<String> {
 
 /// The counters that nodes of a size count for.
 pub(in crate::select) fn counters(trial: &Trial<'_>) -> Vec<String> {
+    // What an account of Batch may use is its own, and checked for the whole plan.
+    if batch::is_wanted(trial.context) {
+        return Vec::new();
+    }
     if let Priority::Spot(_) = trial.context.pool.priority {
         return vec![SPOT.to_owned()];
     }

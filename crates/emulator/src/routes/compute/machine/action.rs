@@ -12,7 +12,10 @@ use crate::{
     lro::{self, Plan, Twin},
     routes::{
         common::{self, not_served},
-        compute::quota::is_spot,
+        compute::{
+            guest::{self, Host},
+            quota::is_spot,
+        },
     },
     store::{
         entry::{Entry, Operation, Power, Resource, Style, Work},
@@ -100,7 +103,7 @@ pub(crate) fn post(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmErro
         .ok_or_else(|| not_served(call))?;
     check(action, &vm)?;
     let output = if action.name == "runCommand" {
-        Some(command_output(call)?)
+        Some(command_output(call, &vm)?)
     } else {
         None
     };
@@ -221,18 +224,27 @@ fn boot_diagnostics(vm: &Resource) -> Result<Answer, ArmError> {
 }
 
 /// What a command says that was run: there is no guest to run it.
-fn command_output(call: &Call<'_>) -> Result<Value, ArmError> {
+fn command_output(call: &Call<'_>, vm: &Resource) -> Result<Value, ArmError> {
+    let own = vm.id.to_string();
+    let fabric = ["availabilitySet", "virtualMachineScaleSet"]
+        .iter()
+        .find_map(|group| text(&vm.body, &format!("/properties/{group}/id")));
+    run_in_guest(
+        call,
+        Host {
+            size: text(&vm.body, "/properties/hardwareProfile/vmSize").unwrap_or_default(),
+            fabric: fabric.unwrap_or(&own),
+        },
+    )
+}
+
+/// The result of a run command in the guest of a machine.
+pub(crate) fn run_in_guest(call: &Call<'_>, host: Host<'_>) -> Result<Value, ArmError> {
     let given = crate::body::read(&call.incoming.text())?;
     if text(&given, "/commandId").is_none() {
         return Err(ArmError::missing_parameter("commandId"));
     }
-    Ok(json!({"value": [{
-        "code": "ProvisioningState/succeeded",
-        "level": "Info",
-        "displayStatus": "Provisioning succeeded",
-        "message":
-            "Enable succeeded: \n[stdout]\n\n[stderr]\nThe sandbox has no guest to run it in.\n",
-    }]}))
+    Ok(guest::result(host, &given, call.ailment.as_ref()))
 }
 
 fn is_off(power: Option<Power>) -> bool {

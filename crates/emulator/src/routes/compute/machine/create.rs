@@ -68,7 +68,7 @@ fn compose(
     together(world, body, id.name())?;
     let (image, image_gb) = source::image(world, call, body)?;
     size::check_image(size, &image)?;
-    source::check_controller(body, size, &image)?;
+    source::set_controller(body, size, &image)?;
     let attached = text(body, "/properties/storageProfile/osDisk/createOption") == Some("Attach");
     if !attached && !image.specialized {
         profile::check(body, id.name(), &image)?;

@@ -12,6 +12,8 @@ pub(crate) mod source;
 
 pub(crate) mod storage;
 
+pub(crate) mod ephemeral;
+
 pub(crate) mod network;
 
 pub(crate) mod update;

@@ -1,6 +1,6 @@
 //! The image that a VM is made from: of the marketplace, of the subscription, or on a disk.
 
-use model::catalog::Size;
+use model::{catalog::Size, spec::DiskController};
 use serde_json::{Value, json};
 
 use crate::{
@@ -232,7 +232,11 @@ fn of_gallery(world: &World, body: &mut Value, key: &str) -> Result<(Image, u64)
         version: found.name().to_owned(),
         specialized: same(&word("osState"), "Specialized"),
         security: Some(feature("SecurityType").unwrap_or_default()),
-        controllers: feature("DiskControllerTypes"),
+        // Documented: a definition that names none is for SCSI.
+        controllers: Some(
+            feature("DiskControllerTypes")
+                .unwrap_or_else(|| DiskController::Scsi.word().to_owned()),
+        ),
         ..Image::default()
     };
     let place = "/properties/storageProfile/imageReference/exactVersion";
@@ -245,36 +249,63 @@ fn of_gallery(world: &World, body: &mut Value, key: &str) -> Result<(Image, u64)
     Ok((image, size))
 }
 
-/// Whether a disk controller is one that the image has a driver for. What sizes have, the
-/// catalogue does not know.
-pub(crate) fn check_controller(body: &Value, size: &Size, image: &Image) -> Result<(), ArmError> {
-    let place = "/properties/storageProfile/diskControllerType";
-    let Some(wanted) = text(body, place) else {
-        return Ok(());
+/// Where the disk controller stands.
+pub(crate) const CONTROLLER: &str = "/properties/storageProfile/diskControllerType";
+
+/// The disk controller of a VM: one that nobody named is SCSI, and NVMe on sizes that have
+/// nothing else.
+pub(crate) fn controller<'a>(body: &'a Value, size: &Size) -> &'a str {
+    let had = size.disk_controllers();
+    let only_nvme = !had.is_empty() && !had.contains(&DiskController::Scsi);
+    let usual = if only_nvme {
+        DiskController::Nvme
+    } else {
+        DiskController::Scsi
     };
-    if !same(wanted, "SCSI") && !same(wanted, "NVMe") {
+    text(body, CONTROLLER).unwrap_or(usual.word())
+}
+
+/// Checks the disk controller of a new VM, and names NVMe where it is that.
+pub(crate) fn set_controller(body: &mut Value, size: &Size, image: &Image) -> Result<(), ArmError> {
+    let wanted = controller(body, size).to_owned();
+    check_controller(&wanted, size, image)?;
+    if same(&wanted, DiskController::Nvme.word()) {
+        set(body, CONTROLLER, json!(DiskController::Nvme.word()));
+    }
+    Ok(())
+}
+
+/// Whether a disk controller is one that the size has and the image has a driver for; of sizes
+/// whose controllers nobody knows nothing is refused.
+pub(crate) fn check_controller(wanted: &str, size: &Size, image: &Image) -> Result<(), ArmError> {
+    let Some(controller) = DiskController::named(wanted) else {
         return Err(ArmError::invalid_parameter(
             "diskControllerType",
             format!("The value '{wanted}' of parameter diskControllerType is invalid."),
         ));
-    }
+    };
+    let had = size.disk_controllers();
+    let is_had = had.is_empty() || had.contains(&controller);
     let driven = image.controllers.as_ref().is_none_or(|controllers| {
-        controllers
-            .split(',')
-            .any(|controller| same(controller.trim(), wanted))
+        let mut all = controllers.split(',').filter_map(DiskController::named);
+        all.any(|driven| driven == controller)
     });
-    if same(wanted, "NVMe") && (image.generation < 2 || !driven) {
-        let size = size.name.as_str();
-        return Err(ArmError::invalid_parameter(
-            "vmSize",
-            format!(
-                "The VM size '{size}' cannot boot with OS image or disk. Please check that disk \
-                 controller types supported by the OS image or disk is one of the supported disk \
-                 controller types for the VM size '{size}'. Please query sku api at \
-                 https://aka.ms/azure-compute-skus to determine supported disk controller types \
-                 for the VM size."
-            ),
-        ));
+    let boots = match controller {
+        DiskController::Scsi => true,
+        DiskController::Nvme => image.generation == 2 && driven,
+    };
+    if is_had && boots {
+        return Ok(());
     }
-    Ok(())
+    let size = size.name.as_str();
+    Err(ArmError::invalid_parameter(
+        "vmSize",
+        format!(
+            "The VM size '{size}' cannot boot with OS image or disk. Please check that disk \
+             controller types supported by the OS image or disk is one of the supported disk \
+             controller types for the VM size '{size}'. Please query sku api at \
+             https://aka.ms/azure-compute-skus to determine supported disk controller types \
+             for the VM size."
+        ),
+    ))
 }

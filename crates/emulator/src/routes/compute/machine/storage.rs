@@ -6,7 +6,10 @@ use serde_json::{Value, json};
 use crate::{
     error::ArmError,
     json::{default, items, number, remove, same, set, text},
-    routes::{common, compute::disk},
+    routes::{
+        common,
+        compute::{disk, machine::ephemeral},
+    },
     store::{
         entry::{Image, Resource},
         world::World,
@@ -79,8 +82,8 @@ pub(crate) fn os_disk(
         default(&mut disk, "/diskSizeGB", image_gb);
         let name = text(&disk, "/name").unwrap_or_default().to_owned();
         let size = number(&disk, "/diskSizeGB").unwrap_or(image_gb);
-        check_os_disk(owner, &disk, image_gb)?;
-        let ephemeral = text(&disk, "/diffDiskSettings/option").is_some();
+        check_os_disk(body, owner, &disk, image_gb)?;
+        let ephemeral = ephemeral::is_ephemeral(&disk);
         let kind = kind(owner, &disk, &name)?;
         set(&mut disk, "/managedDisk/storageAccountType", json!(kind));
         if !ephemeral {
@@ -96,6 +99,7 @@ pub(crate) fn os_disk(
         }
     }
     set(&mut disk, "/osType", json!(image.os));
+    ephemeral::complete(owner.size, &mut disk);
     default(&mut disk, "/caching", "ReadWrite");
     default(&mut disk, "/deleteOption", "Detach");
     set(body, place, disk);
@@ -103,7 +107,12 @@ pub(crate) fn os_disk(
 }
 
 /// Whether an OS disk holds its image, and can be ephemeral if it shall.
-pub(crate) fn check_os_disk(owner: Owner<'_>, disk: &Value, image_gb: u64) -> Result<(), ArmError> {
+pub(crate) fn check_os_disk(
+    machine: &Value,
+    owner: Owner<'_>,
+    disk: &Value,
+    image_gb: u64,
+) -> Result<(), ArmError> {
     let size = number(disk, "/diskSizeGB").unwrap_or(image_gb);
     if size < image_gb {
         return Err(ArmError::not_allowed(format!(
@@ -113,32 +122,10 @@ pub(crate) fn check_os_disk(owner: Owner<'_>, disk: &Value, image_gb: u64) -> Re
         ))
         .with_target("osDisk.diskSizeGB"));
     }
-    if text(disk, "/diffDiskSettings/option").is_some() {
-        check_ephemeral(owner, disk)?;
+    if ephemeral::is_ephemeral(disk) {
+        ephemeral::check(machine, owner.size, disk, size)?;
     }
     Ok(())
-}
-
-fn check_ephemeral(owner: Owner<'_>, disk: &Value) -> Result<(), ArmError> {
-    let size = owner.size.name.as_str();
-    if owner.size.ephemeral_os_disk == Some(false) {
-        return Err(ArmError::new(
-            409,
-            "NotSupported",
-            format!(
-                "OS disk of Ephemeral VM is not supported for VM size {size}. Please refer to \
-                 https://aka.ms/Ephemeral for more details."
-            ),
-        ));
-    }
-    let read_only = text(disk, "/caching").is_none_or(|caching| same(caching, "ReadOnly"));
-    if read_only {
-        return Ok(());
-    }
-    Err(ArmError::invalid_parameter(
-        "osDisk.caching",
-        "The value of parameter osDisk.caching must be 'ReadOnly' for an ephemeral OS disk.",
-    ))
 }
 
 struct Draft<'a> {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    action, create, network, not_deleting, preconditions, profile, size, spot, storage, view,
+    action, create, network, not_deleting, preconditions, profile, size, source, spot, storage,
+    view,
 };
 use crate::{
     call::Call,
@@ -122,6 +123,7 @@ fn change(
     placed(&old, &body)?;
     reserved(world, call, &old, &body)?;
     let resized = resize(world, call, &old, &mut body)?;
+    controller(&old, &body)?;
     spot_rules(&old, &mut body, given)?;
     let place = "/properties/networkProfile/networkInterfaces";
     if given.pointer("/properties/networkProfile").is_some() {
@@ -329,6 +331,35 @@ fn resize(
         &needed,
     )?;
     Ok(Some(before.to_owned()))
+}
+
+/// Documented: the disk controller changes while the VM is deallocated. The text follows similar
+/// refusals.
+fn controller(old: &Resource, body: &Value) -> Result<(), ArmError> {
+    let size = |body: &Value| {
+        let name = text(body, "/properties/hardwareProfile/vmSize");
+        name.and_then(catalogue::size)
+    };
+    let (Some(before), Some(after)) = (size(&old.body), size(body)) else {
+        return Ok(());
+    };
+    let had = source::controller(&old.body, before);
+    let wanted = text(body, source::CONTROLLER).unwrap_or(had);
+    if same(had, wanted) && before.name == after.name {
+        return Ok(());
+    }
+    if !same(had, wanted) && is_allocated(old) {
+        return Err(ArmError::not_allowed(format!(
+            "The disk controller type of VM '{}' cannot be changed while the VM is allocated. \
+             Please deallocate the VM and try again.",
+            old.name()
+        ))
+        .with_target("diskControllerType"));
+    }
+    match &old.hidden.machine {
+        Some(machine) => source::check_controller(wanted, after, &machine.image),
+        None => Ok(()),
+    }
 }
 
 fn is_allocated(vm: &Resource) -> bool {

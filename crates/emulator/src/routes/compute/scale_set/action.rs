@@ -12,7 +12,10 @@ use crate::{
     lro::{self, Plan, Twin},
     routes::{
         common::not_served,
-        compute::machine::{action as machine_action, preconditions},
+        compute::{
+            guest::Host,
+            machine::{action as machine_action, preconditions},
+        },
     },
     store::{
         entry::{Entry, Operation, Power, Resource, Style, Work},
@@ -40,7 +43,7 @@ const fn action(name: &'static str, work: Work, meanwhile: Option<Power>) -> Act
     }
 }
 
-const ACTIONS: [Action; 9] = [
+const ACTIONS: [Action; 10] = [
     action("start", Work::Start, Some(Power::Starting)),
     action("powerOff", Work::PowerOff, Some(Power::Stopping)),
     action("restart", Work::Start, None),
@@ -56,7 +59,11 @@ const ACTIONS: [Action; 9] = [
         needs_ids: true,
         ..action("delete", Work::Delete, None)
     },
+    action(RUN_COMMAND, Work::UpdateMachine, None),
 ];
+
+/// Of single instances alone.
+const RUN_COMMAND: &str = "runCommand";
 
 fn find(call: &Call<'_>) -> Result<&'static Action, ArmError> {
     let kind = call.path.kind();
@@ -74,6 +81,9 @@ pub(crate) fn on_set(world: &mut World, call: &Call<'_>) -> Result<Answer, ArmEr
         return service_state(world, call, &set_);
     }
     let action = find(call)?;
+    if action.name == RUN_COMMAND {
+        return Err(not_served(call));
+    }
     let given = match call.incoming.text().trim() {
         "" => json!({}),
         text => crate::body::read(text)?,
@@ -101,7 +111,47 @@ pub(crate) fn on_instance(world: &mut World, call: &Call<'_>) -> Result<Answer, 
         return simulate(world, call, &set_, &id);
     }
     let action = find(call)?;
+    if action.name == RUN_COMMAND {
+        return run_command(world, call, &set_, &id, action);
+    }
     run(world, call, &set_, action, Some(&[id]))
+}
+
+/// A command in the guest of one instance. Instances of a Flexible set are asked as the VMs that
+/// they are.
+fn run_command(
+    world: &mut World,
+    call: &Call<'_>,
+    set_: &Resource,
+    id: &str,
+    action: &Action,
+) -> Result<Answer, ArmError> {
+    if is_flexible(&set_.body) {
+        return Err(not_served(call));
+    }
+    let seen = serve::instance_of(set_, id)?;
+    if seen.instance.power != Some(Power::Running) {
+        return Err(ArmError::not_allowed(
+            "The operation requires the VM to be running (or set to run).",
+        ));
+    }
+    let fabric = set_.id.to_string();
+    let host = Host {
+        size: text(&set_.body, "/sku/name").unwrap_or_default(),
+        fabric: &fabric,
+    };
+    let output = machine_action::run_in_guest(call, host)?;
+    let ids = chosen(set_, Some(&[id.to_owned()]))?;
+    let timing = durations::machine("runcommand");
+    let mut operation = begin(world, call, set_, action.work, action.name, timing);
+    let now = world.now();
+    let number = operation.number;
+    world.change(&set_.id, |set_| {
+        operation.instances = change(set_, action, &ids, number, now);
+    });
+    operation.output = Some(output);
+    world.put(Entry::Operation(Box::new(operation.clone())));
+    Ok(announce(call, &operation, timing))
 }
 
 /// Deletes one instance.

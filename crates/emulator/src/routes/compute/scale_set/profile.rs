@@ -8,7 +8,7 @@ use crate::{
     call::Call,
     error::ArmError,
     json::{default, items, number, remove, same, set, text},
-    routes::compute::machine::{create, profile, size, source, spot, storage},
+    routes::compute::machine::{create, ephemeral, profile, size, source, spot, storage},
     store::{entry::Image, scale_set::Model, world::World},
 };
 
@@ -47,7 +47,7 @@ pub(crate) fn complete(
     let size = check_size(world, call, owner, body, &machine)?;
     let (image, image_gb) = source::image(world, call, &mut machine)?;
     size::check_image(size, &image)?;
-    source::check_controller(&machine, size, &image)?;
+    source::set_controller(&mut machine, size, &image)?;
     if !image.specialized {
         profile::check(&mut machine, owner.id.name(), &image)?;
     }
@@ -164,10 +164,11 @@ fn os_disk(
     let mut disk = machine.pointer(place).cloned().unwrap_or_else(|| json!({}));
     default(&mut disk, "/createOption", "FromImage");
     default(&mut disk, "/diskSizeGB", image_gb);
-    storage::check_os_disk(owner, &disk, image_gb)?;
+    storage::check_os_disk(machine, owner, &disk, image_gb)?;
     let kind = storage::kind(owner, &disk, "osDisk")?;
     set(&mut disk, "/managedDisk/storageAccountType", json!(kind));
     set(&mut disk, "/osType", json!(image.os));
+    ephemeral::complete(owner.size, &mut disk);
     // Recorded: `None` where nothing was given, other than with VMs.
     default(&mut disk, "/caching", "None");
     if flexible {

@@ -1,6 +1,8 @@
 //! The forms of texts: what each expects, the pattern that stands in the JSON schema, and the
 //! check that says exactly what is wrong.
 
+pub(crate) mod batch;
+
 pub(crate) mod names;
 
 pub(crate) mod quantities;

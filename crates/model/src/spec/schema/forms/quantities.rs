@@ -4,7 +4,10 @@ use rust_decimal::{Decimal, prelude::ToPrimitive};
 
 use super::{form, form_as_written};
 use crate::{
-    spec::schema::kind::{Decimals, Refusal, TextForm, Verdict},
+    spec::{
+        pool::Share,
+        schema::kind::{Decimals, Refusal, TextForm, Verdict},
+    },
     units::Span,
 };
 
@@ -26,6 +29,27 @@ pub(crate) const SPAN_OR_ZERO: TextForm = form_as_written(
     "^[0-9]+[smhd]$",
     |text| span(text).map(|_| ()),
 );
+
+pub(crate) const SHARE: TextForm = form_as_written(
+    "a number of nodes such as `2`, or a part of them such as `20%`",
+    "^([1-9][0-9]{0,3}|([1-9][0-9]?|100)%)$",
+    |text| share(text).map(|_| ()).ok_or_else(Refusal::plain),
+);
+
+/// A number of nodes, or a part of them.
+pub(crate) fn share(text: &str) -> Option<Share> {
+    let (digits, percent) = match text.strip_suffix('%') {
+        Some(digits) => (digits, true),
+        None => (text, false),
+    };
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    let number: u32 = digits.parse().ok().filter(|_| is_plain)?;
+    if percent {
+        (number <= 100).then_some(Share::Percent(number))
+    } else {
+        (number <= 9_999).then_some(Share::Count(number))
+    }
+}
 
 pub(crate) const MEMORY: TextForm = form(
     "an amount of memory such as `80GB`",

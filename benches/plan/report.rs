@@ -17,9 +17,9 @@ const PROMISED_NODES: u32 = 1_000;
 /// Most requests to ARM that it sends.
 const MOST_REQUESTS: u64 = 50;
 /// Most time that it takes.
-const MOST_WALL: Duration = Duration::from_secs(1);
+const MOST_WALL: Duration = Duration::from_millis(500);
 /// Most memory that it has.
-const MOST_MEGABYTES: f64 = 100.0;
+const MOST_MEGABYTES: f64 = 80.0;
 
 /// Room for noise and for caches that a larger world does not fit in. A quadratic part of the work
 /// would show as ten times too much where the number of VMs grows tenfold.

@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, time::Duration};
 
 use azure::{ApplyInputs, Interrupt, Passwords};
 use model::{
+    address::Address,
     diag::{At, Code, Diagnostic, Diagnostics},
+    live::Mode,
     plan::{Ending, Operation, Outcome, Plan},
     spec::password::weakness,
 };
@@ -106,6 +108,32 @@ impl Applied {
         self.outcome.writes
     }
 
+    /// Whether it ended so.
+    pub(crate) fn is(&self, exit: Exit) -> bool {
+        self.exit == exit
+    }
+
+    /// Whether a new stack got not one node, and lacked nothing but capacity.
+    pub(crate) fn found_no_room(&self, plan: &Plan) -> bool {
+        let is_new = plan.steps.iter().all(|step| step.before.is_none());
+        let is_node = |address: &Address| ["vm", "scale_set"].contains(&address.leaf());
+        let is_capacity = |kind: &str| ["capacity", "sku_unavailable"].contains(&kind);
+        let mut has_failed = false;
+        let only = self
+            .outcome
+            .steps
+            .iter()
+            .all(|(address, _, ending)| match ending {
+                Ending::Done => !is_node(address),
+                Ending::Failed(failure) => {
+                    has_failed = true;
+                    is_capacity(&failure.kind)
+                }
+                Ending::Skipped { .. } | Ending::NotStarted => true,
+            });
+        is_new && has_failed && only && !self.outcome.interrupted
+    }
+
     /// Ends the command: prints the one JSON document, where that is the format.
     pub(crate) fn end(&self, app: &App, plan: &Plan) -> Exit {
         if app.output.is_json() {
@@ -152,6 +180,9 @@ pub(crate) fn run(
     if let Some(parallelism) = applying.parallelism {
         inputs.parallelism = usize::from(parallelism);
     }
+    if plan.scope.mode == Mode::Sandbox && waits_for_capacity(plan) {
+        inputs.pace = world.wait(client.pace());
+    }
     let events = applying.events.as_deref().map(|path| Events {
         path,
         goes_on: earlier.is_some(),
@@ -194,6 +225,12 @@ pub(crate) fn run(
         found,
         exit,
     })
+}
+
+/// Whether a pool is tried again later where there is no capacity.
+fn waits_for_capacity(plan: &Plan) -> bool {
+    let mut scarcities = plan.pools.values().filter_map(|pool| pool.scarcity);
+    scarcities.any(|scarcity| scarcity.wait_seconds > 0)
 }
 
 fn report(app: &App, outcome: &Outcome, facts: RunFacts<'_>, found: &Diagnostics) {

@@ -4,6 +4,8 @@ mod bootstrap;
 
 mod catalog;
 
+mod changing;
+
 mod estimate;
 
 mod inventory;
@@ -28,6 +30,7 @@ use clap::{
 pub(crate) use self::{
     bootstrap::Bootstrap,
     catalog::{Catalog, CatalogCommand, Refresh},
+    changing::{Applying, Destroy, Power},
     estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
     inventory::{Inventory, InventoryFormat},
     pricing::{Cost, Pricing},
@@ -236,6 +239,10 @@ pub(crate) enum Command {
     Graph(Graph),
     /// Print what the spec wants as an ARM template
     Export(Export),
+    /// Start the nodes of pools that `stop` stopped
+    Start(Power),
+    /// Deallocate the nodes of pools: only their disks are paid for then
+    Stop(Power),
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
     /// Print what nodes of a pool run when they start first
@@ -312,6 +319,8 @@ impl Command {
             Self::Inventory(_) => "inventory",
             Self::Graph(_) => "graph",
             Self::Export(_) => "export",
+            Self::Start(_) => "start",
+            Self::Stop(_) => "stop",
             Self::Explain(_) => "explain",
             Self::Bootstrap(_) => "bootstrap",
             Self::Quota => "quota",
@@ -369,6 +378,9 @@ pub(crate) struct Planning {
     /// Take over a resource that stands where the spec wants one
     #[arg(long, value_name = "ADDRESS=ID")]
     pub(crate) adopt: Vec<String>,
+    /// Let a resource that left the spec stay, outside the stack: only its tags go
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) release: Vec<String>,
     /// Plan only this pool and what it needs
     #[arg(long, value_name = "POOL", value_delimiter = ',')]
     pub(crate) target: Vec<String>,
@@ -378,9 +390,15 @@ pub(crate) struct Planning {
     /// Most requests a second
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rps: Option<u32>,
+    /// Locations of the spec in which there was no capacity.
+    #[arg(skip)]
+    pub(crate) passed: Vec<model::units::Region>,
     /// Whether only what no spec wants is deleted.
     #[arg(skip)]
     pub(crate) orphans: bool,
+    /// Whether nodes of the pools only start or stop.
+    #[arg(skip)]
+    pub(crate) power: Option<planner::Power>,
     /// Whether money is no matter.
     #[arg(skip)]
     pub(crate) without_budget: bool,
@@ -397,12 +415,12 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt"])]
+    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt", "release"])]
     pub(crate) destroy: bool,
     /// Only tell what is live and not as the spec says
     #[arg(
         long,
-        conflicts_with_all = ["out", "destroy", "replace", "reselect", "renew", "adopt", "offline"]
+        conflicts_with_all = ["out", "destroy", "replace", "reselect", "renew", "adopt", "release", "offline"]
     )]
     pub(crate) refresh_only: bool,
     /// Exit with 2 when there are changes
@@ -417,41 +435,14 @@ pub(crate) struct Show {
     pub(crate) plan: PathBuf,
 }
 
-/// How to apply.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Applying {
-    /// Do not ask
-    #[arg(short, long)]
-    pub(crate) yes: bool,
-    /// Most steps under way at once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) parallelism: Option<u16>,
-    /// Write events to FILE as JSON lines
-    #[arg(long, value_name = "FILE")]
-    pub(crate) events: Option<PathBuf>,
-}
-
 /// Arguments of `apply`.
 #[derive(Args, Debug)]
 pub(crate) struct Apply {
     /// Apply this saved plan, after checking that it still holds
-    #[arg(conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt", "offline", "price_book"])]
+    #[arg(conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt", "release", "offline", "price_book"])]
     pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planning: Planning,
-    #[command(flatten)]
-    pub(crate) applying: Applying,
-}
-
-/// Arguments of `destroy`.
-#[derive(Args, Debug)]
-pub(crate) struct Destroy {
-    /// Delete only orphans: what is the stack's and no spec wants
-    #[arg(long)]
-    pub(crate) orphans: bool,
-    /// Most requests a second
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_rps: Option<u32>,
     #[command(flatten)]
     pub(crate) applying: Applying,
 }

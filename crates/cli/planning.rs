@@ -17,7 +17,7 @@ use model::{
     price_book::PriceBook,
     resource::ResourceKind,
     spec::{Orchestrator, Spec, Via},
-    units::Timestamp,
+    units::{Region, Timestamp},
 };
 use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
 
@@ -72,6 +72,7 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     let catalog = app.catalog(planning.offline);
     let spec = Spec {
         budget: spec.budget.clone().filter(|_| !planning.without_budget),
+        locations: left(&spec.locations, &planning.passed),
         ..spec.clone()
     };
     let planned = decide(&world, catalog, &spec, &mut live, &options)?;
@@ -91,6 +92,21 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     })
 }
 
+/// Locations that are still to be tried.
+fn left(locations: &[Region], passed: &[Region]) -> Vec<Region> {
+    let left = locations.iter().filter(|one| !passed.contains(one));
+    left.cloned().collect()
+}
+
+/// Where a stack would be made next that found no room in these locations.
+///
+/// # Errors
+/// The spec is wrong.
+pub(crate) fn next_location(app: &App, passed: &[Region]) -> Result<Option<Region>, Stop> {
+    let spec = app.source()?.spec()?;
+    Ok(left(&spec.locations, passed).into_iter().next())
+}
+
 fn options(
     app: &App,
     planning: &Planning,
@@ -107,12 +123,14 @@ fn options(
         ssh_keys: keys::given(app, spec)?,
         destroy,
         orphans: planning.orphans,
+        power: planning.power,
         reselect: planning.reselect,
         renew: planning.renew,
         targets: planning.target.iter().cloned().collect(),
         permissions: Permissions {
             allow_stop: planning.allow_stop,
-            replace: addresses(&planning.replace)?,
+            replace: addresses("--replace", &planning.replace)?,
+            release: addresses("--release", &planning.release)?,
             adopt: adopted(&planning.adopt)?,
         },
         limits: limits(&planning.pricing),
@@ -143,10 +161,10 @@ fn price_book(path: &Path, catalog: &Catalog) -> Result<PriceBook, Stop> {
     })
 }
 
-fn addresses(texts: &[String]) -> Result<Vec<Address>, Stop> {
+fn addresses(option: &str, texts: &[String]) -> Result<Vec<Address>, Stop> {
     let read = |text: &String| {
         text.parse().map_err(|problem: String| {
-            Stop::usage(format!("--replace: {problem}"))
+            Stop::usage(format!("{option}: {problem}"))
                 .help("`plan` shows addresses, such as `pool.train[0].vm`")
         })
     };

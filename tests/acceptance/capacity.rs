@@ -63,6 +63,40 @@ fn a_pool_without_capacity_moves_to_its_fallback_as_a_whole() {
 }
 
 #[test]
+fn nodes_of_a_full_zone_go_to_the_other_zones_and_the_rest_stays() {
+    let (place, server) = stage("");
+    place.replace("tensorform.yaml", "zones: none", "zones: auto");
+    let full = json!({"match": {"zone": "2"}, "then": "fail_allocation"});
+    server.set_faults(&json!({"rules": [full]}));
+    let ran = place.sandbox(&["apply", "--yes"]).exits(0, "other zones");
+    let told =
+        "no capacity for pool work (ZonalAllocationFailed): all of it is made with zones 1, 3";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert_eq!(sizes(&server).len(), 3);
+    let made = |node: &str| {
+        let end = format!("/virtualmachines/{node}");
+        let writes = server
+            .writes()
+            .into_iter()
+            .map(|write| write.to_lowercase());
+        writes
+            .filter(|write| write.starts_with("put") && write.contains(&end))
+            .count()
+    };
+    assert_eq!(
+        ["scarce-work-0", "scarce-work-1", "scarce-work-2"].map(made),
+        [1, 2, 1],
+        "{:#?}",
+        server.writes()
+    );
+    place.is_as_planned(&server, "other zones");
+    server.calm();
+    place.is_as_planned(&server, "a zone that has room again");
+    place.sandbox(&["destroy", "--yes"]).exits(0, "all goes");
+    assert!(server.everything().is_empty());
+}
+
+#[test]
 fn a_pool_that_finds_no_room_anywhere_is_told_and_goes_on_later() {
     let (place, server) = stage("    fallback: [Standard_F8s_v2]\n");
     let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
@@ -133,4 +167,91 @@ fn a_run_that_is_killed_between_two_ways_is_gone_on_with() {
     let sizes = sizes(&server);
     assert_eq!(sizes.len(), 3);
     assert!(sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
+}
+
+#[test]
+fn waiting_for_capacity_takes_the_time_of_the_sandbox() {
+    let (place, server) = stage("    capacity: {wait: 1h}\n");
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    // Pauses of 30, 60, 120 and 240 seconds by the sandbox's clock, which runs a thousand times
+    // as fast as time.
+    server.set_faults(&no_room("scarce-work-1", 4, &fault));
+    let begun = std::time::Instant::now();
+    let ran = place.sandbox(&["apply", "--yes"]).exits(0, "in the end");
+    assert!(ran.stderr.contains("4m"), "{}", ran.stderr);
+    assert!(
+        begun.elapsed().as_secs() < 200,
+        "450 seconds were not waited"
+    );
+    assert_eq!(server.fired(), 4);
+    server.calm();
+    place.is_as_planned(&server, "in the end");
+}
+
+/// The locations in which the stack has something.
+fn locations(server: &Server) -> Vec<String> {
+    let mut found: Vec<String> = server
+        .everything()
+        .iter()
+        .filter(|id| id.contains("/virtualmachines/") || id.contains("/virtualnetworks/"))
+        .filter_map(|id| Some(server.body(id)?["location"].as_str()?.to_owned()))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
+}
+
+#[test]
+fn without_capacity_in_one_location_the_next_of_the_list_is_planned() {
+    let spec = SPEC.replace("location: eastus", "location: [eastus, westus2]");
+    let place = Place::new(&spec);
+    let server = place.serve(1_000);
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    server.set_faults(&no_room("scarce-work-*", 3, &fault));
+    let ran = place
+        .sandbox(&["apply", "--yes"])
+        .exits(0, "the second location");
+    for word in ["There is no capacity in eastus", "Location        westus2"] {
+        assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+    }
+    assert_eq!(locations(&server), ["westus2"]);
+    let log = server.log();
+    let position = |method: &str, end: bool| {
+        let mut places = log.iter().enumerate().filter(|(_, record)| {
+            record["method"] == method && record["type"] == "Microsoft.Network/virtualNetworks"
+        });
+        let found = if end {
+            places.next_back()
+        } else {
+            places.next()
+        };
+        found.expect("a write").0
+    };
+    assert!(
+        position("DELETE", false) < position("PUT", true),
+        "the first location is left before the second is begun"
+    );
+    server.calm();
+    place.is_as_planned(&server, "the second location");
+}
+
+#[test]
+fn a_saved_plan_stays_in_its_location_and_says_what_to_do() {
+    let spec = SPEC.replace("location: eastus", "location: [eastus, westus2]");
+    let place = Place::new(&spec);
+    let server = place.serve(1_000);
+    place
+        .sandbox(&["plan", "--out", "saved"])
+        .exits(0, "a plan");
+    let fault = json!({"fail_in_operation": {"code": "AllocationFailed"}});
+    server.set_faults(&no_room("scarce-work-*", 3, &fault));
+    let ran = place
+        .sandbox(&["apply", "saved", "--yes"])
+        .exits(3, "no capacity");
+    assert!(
+        ran.stderr.contains("A saved plan is for one location"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(locations(&server), ["eastus"]);
 }

@@ -35,9 +35,17 @@ mod export;
 
 mod sweep;
 
+mod engine;
+
 mod leftover;
 
 mod orphans;
+
+mod plan_format;
+
+mod kept;
+
+mod power;
 
 mod secrets;
 

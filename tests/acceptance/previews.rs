@@ -120,6 +120,7 @@ fn report_by(tables: Tables, agreement: Option<&str>) -> CostReport {
         ssh_keys: None,
         destroy: false,
         orphans: false,
+        power: None,
         reselect: false,
         renew: false,
         targets: BTreeSet::new(),

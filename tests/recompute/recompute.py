@@ -175,7 +175,9 @@ def things(step, region=None):
         if kind == "virtualMachineScaleSets":
             for data in after["data_disks"].values():
                 yield "disk", *disk(region, data["disk_type"], data["size_gb"])
-        yield "disk", *disk(region, os_disk["disk_type"], os_disk["size_gb"])
+        # One on the node is part of the machine.
+        if not os_disk.get("ephemeral"):
+            yield "disk", *disk(region, os_disk["disk_type"], os_disk["size_gb"])
         option = "spot" if after["priority"]["kind"] == "spot" else "on_demand"
         name = sizes()[after["size"].lower()]["name"]
         yield "compute", name, machine(region, after["size"], is_windows(after), option)

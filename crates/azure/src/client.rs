@@ -12,11 +12,12 @@ use serde_json::Value;
 
 use crate::{
     call::{self, Call, MachineAction, MachineCall, Reply},
+    carrier::Way,
     clock::Clock,
     counts::RequestCounts,
     credentials::{self, Bridge, Chosen, ConnectError},
     error::{RequestError, RequestFault},
-    lro::drive::UnderWay,
+    lro::drive::Polls,
     paging::{OF_ARM, Pages, Sends},
     settings::{Limits, Settings},
     transport::{ArmTransport, REQUEST_ID, check_scheme},
@@ -37,7 +38,7 @@ struct Inner {
     compute: compute::Client,
     transport: Arc<ArmTransport>,
     clock: Arc<dyn Clock>,
-    under_way: Arc<UnderWay>,
+    polls: Arc<Polls>,
     limits: Limits,
 }
 
@@ -62,9 +63,9 @@ impl Client {
             .install_default()
             .ok();
         let endpoint = endpoint_of(&settings, settings.cloud.endpoint())?;
-        let http = http_client(&settings, &endpoint)?;
+        let way = way_to(&settings, &endpoint)?;
         let chosen = credentials::choose(&settings).await?;
-        let unbound = Self::over(settings.clone(), endpoint, http, chosen);
+        let unbound = Self::over(settings.clone(), endpoint, way, chosen);
         let subscription = match &settings.subscription {
             Some(subscription) => subscription.clone(),
             None => credentials::subscription_of(&settings, &unbound).await?,
@@ -77,11 +78,11 @@ impl Client {
         Ok(unbound.for_subscription(subscription))
     }
 
-    fn over(settings: Settings, endpoint: Url, http: reqwest::Client, chosen: Chosen) -> Self {
+    fn over(settings: Settings, endpoint: Url, way: Way, chosen: Chosen) -> Self {
         let bridge = Arc::new(Bridge::new(chosen.credential));
         let scope = settings.cloud.scope();
         let transport = Arc::new(ArmTransport::new(
-            http,
+            way,
             endpoint.clone(),
             Some((Arc::clone(&bridge), scope.clone())),
             Arc::clone(&settings.clock),
@@ -102,7 +103,7 @@ impl Client {
                 compute: typed,
                 transport,
                 clock: settings.clock,
-                under_way: Arc::default(),
+                polls: Arc::default(),
                 limits: settings.limits,
             }),
         }
@@ -116,7 +117,7 @@ impl Client {
             compute,
             transport,
             clock,
-            under_way,
+            polls,
             limits,
             subscription: _,
         } = &*self.inner;
@@ -129,7 +130,7 @@ impl Client {
                 compute: compute.clone(),
                 transport: Arc::clone(transport),
                 clock: Arc::clone(clock),
-                under_way: Arc::clone(under_way),
+                polls: Arc::clone(polls),
                 limits: *limits,
             }),
         }
@@ -165,9 +166,9 @@ impl Client {
         &self.inner.limits
     }
 
-    /// The operations that are being polled.
-    pub(crate) fn under_way(&self) -> &UnderWay {
-        &self.inner.under_way
+    /// The budget of polls.
+    pub(crate) fn polls(&self) -> &Polls {
+        &self.inner.polls
     }
 
     /// Sends a call.
@@ -266,6 +267,16 @@ impl Client {
         absent_as_none(self.send(&self.call_on(Method::Get, id)?).await)
     }
 
+    /// How much faster than time the clock of a sandbox runs; 1 where nobody says.
+    pub async fn pace(&self) -> f64 {
+        let about = self.call_at(Method::Get, "/sandbox", &[]);
+        let Ok(about) = about else { return 1.0 };
+        let told = self.send(&about).await.ok();
+        let told = told.and_then(|told| told.body.get("speed")?.as_f64());
+        told.filter(|speed| speed.is_finite() && *speed >= 0.001)
+            .unwrap_or(1.0)
+    }
+
     /// Reads all pages of a list. A collection that is absent is an error that says so.
     pub(crate) async fn list(
         &self,
@@ -355,10 +366,11 @@ pub(crate) fn endpoint_of(settings: &Settings, usual: Url) -> Result<Url, Connec
     Ok(url)
 }
 
-pub(crate) fn http_client(
-    settings: &Settings,
-    endpoint: &Url,
-) -> Result<reqwest::Client, ConnectError> {
+/// How requests of a client travel.
+pub(crate) fn way_to(settings: &Settings, endpoint: &Url) -> Result<Way, ConnectError> {
+    if let Some(carrier) = &settings.carrier {
+        return Ok(Way::Hand(Arc::clone(carrier)));
+    }
     let builder = reqwest::Client::builder()
         .connect_timeout(settings.limits.connect_timeout)
         .redirect(reqwest::redirect::Policy::none());
@@ -368,5 +380,8 @@ pub(crate) fn http_client(
         "http" => builder.no_proxy().tls_certs_only([]),
         _ => builder,
     };
-    builder.build().map_err(ConnectError::Http)
+    builder
+        .build()
+        .map(Way::Network)
+        .map_err(ConnectError::Http)
 }

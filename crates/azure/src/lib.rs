@@ -2,6 +2,8 @@
 
 mod clock;
 
+mod carrier;
+
 mod settings;
 
 mod error;
@@ -57,6 +59,7 @@ mod transport_tests;
 pub use self::{
     addresses::addresses,
     apply::{ApplyInputs, CustomData, Interrupt, Passwords, Sink, apply},
+    carrier::{Carried, Carrier, Delivered, Lost},
     client::Client,
     clock::{Clock, SystemClock},
     counts::RequestCounts,

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     call::{self, Call, Reply},
-    client::{endpoint_of, http_client, pipeline_over},
+    client::{endpoint_of, pipeline_over, way_to},
     counts::RequestCounts,
     credentials::ConnectError,
     error::RequestError,
@@ -56,13 +56,13 @@ impl PriceList {
             .install_default()
             .ok();
         let endpoint = endpoint_of(settings, settings.cloud.price_list())?;
-        let http = http_client(settings, &endpoint)?;
+        let way = way_to(settings, &endpoint)?;
         let mut limits = settings.limits;
         if settings.endpoint.is_none() {
             limits.requests_per_second = limits.requests_per_second.or(Some(POLITE));
         }
         let clock = Arc::clone(&settings.clock);
-        let transport = ArmTransport::new(http, endpoint.clone(), None, clock, limits);
+        let transport = ArmTransport::new(way, endpoint.clone(), None, clock, limits);
         let transport = Arc::new(transport);
         let policy: Arc<dyn azure_core::Policy> = transport.clone();
         Ok(Self {

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, fmt, str::FromStr, sync::Arc, time::Duration};
 
 use azure_core::{Url, authority_hosts, resource_manager_endpoint};
 
-use crate::clock::{Clock, SystemClock};
+use crate::{
+    carrier::Carrier,
+    clock::{Clock, SystemClock},
+};
 
 /// Which Azure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -222,6 +225,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The clock that retries and polls wait on.
     pub clock: Arc<dyn Clock>,
+    /// Who carries requests instead of the network.
+    pub carrier: Option<Arc<dyn Carrier>>,
 }
 
 impl Settings {
@@ -235,6 +240,7 @@ impl Settings {
             environment,
             limits: Limits::default(),
             clock: Arc::new(SystemClock::default()),
+            carrier: None,
         }
     }
 

@@ -93,6 +93,36 @@ struct Gate {
     closed_until: Duration,
     next: Duration,
     spacing: Duration,
+    /// Where the service tells how full its bucket is.
+    tokens: Option<Tokens>,
+    /// Calls that passed and have no answer yet: no header tells of them.
+    in_flight: u64,
+}
+
+/// What is left of a bucket, as the last answer told it.
+#[derive(Clone, Copy, Debug)]
+struct Tokens {
+    left: u64,
+    /// When it was told.
+    at: Duration,
+}
+
+impl Gate {
+    /// The distance to the next call, where a bucket refills with one token in `spacing`: none
+    /// while there are tokens for all calls that passed.
+    fn distance(&mut self, spacing: Duration, now: Duration) -> Duration {
+        let Some(tokens) = self.tokens else {
+            return self.spacing;
+        };
+        let came = now.saturating_sub(tokens.at).as_micros() / spacing.as_micros().max(1);
+        let came = u64::try_from(came).unwrap_or(u64::MAX);
+        let left = tokens.left.saturating_add(came);
+        if left.saturating_sub(self.in_flight) < LOW_WATER {
+            spacing
+        } else {
+            Duration::ZERO
+        }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -143,6 +173,7 @@ impl Gates {
             if self.with(|state| state.closed_until(class)) <= clock.now() {
                 return;
             }
+            self.answered(class);
         }
     }
 
@@ -161,19 +192,26 @@ impl Gates {
         });
     }
 
+    /// A call that passed is over, whatever came of it.
+    pub(crate) fn answered(&self, class: &Class) {
+        self.with(|state| {
+            let gate = state.arm.entry(class.access).or_default();
+            gate.in_flight = gate.in_flight.saturating_sub(1);
+        });
+    }
+
     /// Learns from the headers of an answer how full ARM's and the provider's buckets are.
-    pub(crate) fn observe(&self, class: &Class, headers: &Headers) {
+    pub(crate) fn observe(&self, class: &Class, headers: &Headers, now: Duration) {
         let remaining = headers
             .get_optional_str(&class.access.remaining_header())
             .and_then(|text| text.trim().parse::<u64>().ok());
         self.with(|state| {
             if let Some(remaining) = remaining {
                 let gate = state.arm.entry(class.access).or_default();
-                gate.spacing = if remaining < LOW_WATER {
-                    class.access.spacing()
-                } else {
-                    Duration::ZERO
-                };
+                gate.tokens = Some(Tokens {
+                    left: remaining,
+                    at: now,
+                });
             }
             if headers
                 .get_optional_str(&RESOURCE_HEADER)
@@ -213,11 +251,13 @@ impl State {
 
     /// Takes the next free slot of every gate that the call passes.
     fn reserve(&mut self, class: &Class, now: Duration) -> Duration {
+        let arm = self.arm.entry(class.access).or_default();
+        arm.spacing = arm.distance(class.access.spacing(), now);
+        arm.in_flight += 1;
         let mut slot = now;
         let provider = self.classes.get_mut(class);
-        let arm = self.arm.get_mut(&class.access);
-        let mut gates: Vec<&mut Gate> = provider.into_iter().chain(arm).collect();
-        gates.push(&mut self.all);
+        let mut gates: Vec<&mut Gate> = provider.into_iter().collect();
+        gates.extend([arm, &mut self.all]);
         for gate in &gates {
             slot = slot.max(gate.next);
         }
@@ -319,7 +359,8 @@ mod tests {
         let per_resource =
             "Microsoft.Compute/PutVMSubscriptionMaximum;1400,Microsoft.Compute/PutVMResource;2";
         headers.insert("x-ms-ratelimit-remaining-resource", per_resource);
-        gates.observe(&writes, &headers);
+        gates.answered(&writes);
+        gates.observe(&writes, &headers, clock.now());
         for _ in 0..3 {
             gates.pass(&writes, &clock).await;
         }
@@ -328,7 +369,8 @@ mod tests {
             "x-ms-ratelimit-remaining-resource",
             "Microsoft.Compute/PutVMSubscriptionMaximum;7",
         );
-        gates.observe(&writes, &headers);
+        gates.answered(&writes);
+        gates.observe(&writes, &headers, clock.now());
         for _ in 0..3 {
             gates.pass(&writes, &clock).await;
         }
@@ -341,16 +383,38 @@ mod tests {
         let writes = class(Method::Put);
         let mut headers = Headers::new();
         headers.insert("x-ms-ratelimit-remaining-subscription-writes", "3");
-        gates.observe(&writes, &headers);
+        gates.answered(&writes);
+        gates.observe(&writes, &headers, clock.now());
         for _ in 0..3 {
             gates.pass(&writes, &clock).await;
         }
         assert_eq!(clock.now(), Duration::from_millis(200));
         headers.insert("x-ms-ratelimit-remaining-subscription-writes", "150");
-        gates.observe(&writes, &headers);
+        gates.answered(&writes);
+        gates.observe(&writes, &headers, clock.now());
         for _ in 0..3 {
             gates.pass(&writes, &clock).await;
         }
         assert!(clock.now() <= Duration::from_millis(300));
+    }
+
+    /// Calls that start together all pass before any of them is answered: they count too.
+    #[tokio::test]
+    async fn a_burst_stops_where_the_bucket_is_empty() {
+        let (gates, clock) = (Gates::default(), TestClock::default());
+        let writes = class(Method::Put);
+        let mut headers = Headers::new();
+        headers.insert("x-ms-ratelimit-remaining-subscription-writes", "60");
+        gates.pass(&writes, &clock).await;
+        gates.answered(&writes);
+        gates.observe(&writes, &headers, clock.now());
+        for _ in 0..40 {
+            gates.pass(&writes, &clock).await;
+        }
+        assert_eq!(clock.now(), Duration::ZERO);
+        for _ in 0..12 {
+            gates.pass(&writes, &clock).await;
+        }
+        assert_eq!(clock.now(), Duration::from_secs(1));
     }
 }

@@ -16,6 +16,7 @@ use azure_core::{
 };
 
 use crate::{
+    carrier::{Carried, Carrier, Way},
     clock::Clock,
     counts::{RequestCounts, kind_of},
     credentials::Bridge,
@@ -32,7 +33,7 @@ tokio::task_local! {
 
 /// Sends requests to one Resource Manager.
 pub(crate) struct ArmTransport {
-    http: reqwest::Client,
+    way: Way,
     endpoint: Url,
     /// Who gives tokens, and what they are asked for; nobody where none is needed.
     tokens: Option<(Arc<Bridge>, String)>,
@@ -60,14 +61,14 @@ struct Answer {
 impl ArmTransport {
     /// A transport to `endpoint`, with tokens for a scope where it asks for any.
     pub(crate) fn new(
-        http: reqwest::Client,
+        way: Way,
         endpoint: Url,
         tokens: Option<(Arc<Bridge>, String)>,
         clock: Arc<dyn Clock>,
         limits: Limits,
     ) -> Self {
         Self {
-            http,
+            way,
             endpoint,
             tokens,
             clock,
@@ -145,8 +146,10 @@ impl ArmTransport {
             (Err(RequestFault::Unanswered { .. }), _) => Attempt::Broken,
             (Err(_), _) => Attempt::Unusable,
         };
+        self.gates.answered(class);
         if let Ok(answer) = result {
-            self.gates.observe(class, &answer.headers);
+            let now = self.clock.now();
+            self.gates.observe(class, &answer.headers, now);
         }
         let verdict = history.judge(method, &attempt, self.limits.throttle_patience);
         if let (Verdict::Pause(wait), Some(error)) = (verdict, &refusal) {
@@ -181,24 +184,29 @@ impl ArmTransport {
     }
 
     async fn attempt(&self, request: &Request) -> Result<Answer, RequestFault> {
-        let sdk = |source: Box<dyn std::error::Error + Send + Sync>| RequestFault::Sdk(source);
+        match &self.way {
+            Way::Network(http) => self.over_network(http, request).await,
+            Way::Hand(carrier) => self.by_hand(carrier.as_ref(), request).await,
+        }
+    }
+
+    async fn over_network(
+        &self,
+        http: &reqwest::Client,
+        request: &Request,
+    ) -> Result<Answer, RequestFault> {
         let method = reqwest::Method::from_bytes(request.method().as_ref().as_bytes())
-            .map_err(|error| sdk(error.into()))?;
-        let mut outgoing = self
-            .http
+            .map_err(|error| RequestFault::Sdk(error.into()))?;
+        let mut outgoing = http
             .request(method, request.url().clone())
             .timeout(self.limits.request_timeout);
         for (name, value) in request.headers().iter() {
             outgoing = outgoing.header(name.as_str(), value.as_str());
         }
-        let Body::Bytes(body) = request.body().clone() else {
-            return Err(sdk("the body is a stream".into()));
-        };
+        let body = whole(request)?;
         let lost = |error: reqwest::Error| self.lost(error);
         let answer = outgoing.body(body).send().await.map_err(lost)?;
-        let status = StatusCode::try_from(answer.status().as_u16()).map_err(|error| {
-            RequestFault::Unreadable(format!("status {}: {error}", answer.status()))
-        })?;
+        let status = status_of(answer.status().as_u16())?;
         let mut headers = Headers::new();
         for (name, value) in answer.headers() {
             if let Ok(value) = value.to_str() {
@@ -213,6 +221,41 @@ impl ArmTransport {
             status,
             headers,
             body,
+        })
+    }
+
+    async fn by_hand(
+        &self,
+        carrier: &dyn Carrier,
+        request: &Request,
+    ) -> Result<Answer, RequestFault> {
+        let headers = request.headers().iter();
+        let headers = headers.map(|(name, value)| {
+            let name = name.as_str().to_lowercase();
+            (name, value.as_str().to_owned())
+        });
+        let carried = Carried {
+            method: request.method().to_string(),
+            url: request.url().to_string(),
+            headers: headers.collect(),
+            body: whole(request)?,
+        };
+        let delivered = carrier.carry(carried).await;
+        let delivered = delivered.map_err(|lost| RequestFault::Unanswered {
+            host: self.endpoint.authority().to_owned(),
+            source: Box::new(lost),
+        })?;
+        let mut headers = Headers::new();
+        for (name, value) in delivered.headers {
+            headers.insert(
+                HeaderName::from(name.to_lowercase()),
+                HeaderValue::from(value),
+            );
+        }
+        Ok(Answer {
+            status: status_of(delivered.status)?,
+            headers,
+            body: delivered.body,
         })
     }
 
@@ -243,6 +286,19 @@ impl ArmTransport {
             RequestFault::Unanswered { host, source }
         }
     }
+}
+
+/// The body of a request.
+fn whole(request: &Request) -> Result<Vec<u8>, RequestFault> {
+    match request.body().clone() {
+        Body::Bytes(body) => Ok(body.to_vec()),
+        Body::SeekableStream(_) => Err(RequestFault::Sdk("the body is a stream".into())),
+    }
+}
+
+fn status_of(status: u16) -> Result<StatusCode, RequestFault> {
+    StatusCode::try_from(status)
+        .map_err(|error| RequestFault::Unreadable(format!("status {status}: {error}")))
 }
 
 impl Answer {

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use model::{diag::Code, live::Mode, plan::Plan};
+use model::{diag::Code, live::Mode, plan::Plan, units::Region};
 
 use crate::{
     app::App,
     applying::{self, Applied},
-    args::{self, Applying},
+    args::{self, Applying, Planning},
     commands::plan as planned,
     exit::Exit,
     planning,
@@ -30,8 +30,9 @@ const MOST_ROUNDS: u32 = 3;
 fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
     let mut earlier = None;
     let mut round = 1;
+    let mut planning = arguments.planning.clone();
     loop {
-        let (plan, applied) = match once(app, arguments, earlier) {
+        let (plan, applied) = match once(app, &planning, &arguments.applying, earlier) {
             Ok(done) => done,
             // Whatever stops a later round, an earlier one may have written something.
             Err(stop) if earlier.is_some_and(|writes| writes > 0) => {
@@ -39,6 +40,14 @@ fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
             }
             Err(stop) => return Err(stop),
         };
+        if applied.found_no_room(&plan) {
+            planning.passed.push(plan.scope.location.clone());
+            if let Some(next) = planning::next_location(app, &planning.passed)? {
+                let written = move_on(app, arguments, &plan, &next, applied.writes());
+                earlier = Some(written.map_err(|stop| stop.exit(Exit::NotReached))?);
+                continue;
+            }
+        }
         if !applied.settled || round == MOST_ROUNDS {
             return Ok(applied.end(app, &plan));
         }
@@ -49,19 +58,61 @@ fn fresh(app: &App, arguments: &args::Apply) -> Outcome {
     }
 }
 
-fn once(
+/// Removes what a stack without capacity has made, so that it can be made in the next location;
+/// tells how much was written until now.
+fn move_on(
     app: &App,
     arguments: &args::Apply,
+    plan: &Plan,
+    next: &Region,
+    earlier: u64,
+) -> Result<u64, Stop> {
+    app.output.note(&format!(
+        "\nThere is no capacity in {}: what was made there is removed, and {next} is planned next.\n\n",
+        plan.scope.location
+    ));
+    let planning = Planning {
+        max_rps: arguments.planning.max_rps,
+        ..Planning::default()
+    };
+    let made = planning::make(app, &planning, true)?;
+    let Some(removal) = made.plan else {
+        return Err(Stop::with(made.findings));
+    };
+    planning::may_apply(&removal, &made.findings)?;
+    if !removal.has_changes {
+        return Ok(earlier);
+    }
+    let (world, applying) = (&made.world, &arguments.applying);
+    let removed = applying::run(app, &removal, world, applying, Exit::Done, Some(earlier))?;
+    if !removed.is(Exit::Done) {
+        return Err(Stop::because(
+            Code::StepsFailed,
+            format!(
+                "what was made in {} could not be removed",
+                plan.scope.location
+            ),
+        )
+        .help("`tensorform destroy` goes on with it; then `apply` starts anew"));
+    }
+    app.output.note("\n");
+    Ok(removed.writes())
+}
+
+fn once(
+    app: &App,
+    planning: &Planning,
+    applying: &Applying,
     earlier: Option<u64>,
 ) -> Result<(Box<Plan>, Applied), Stop> {
-    let made = planning::make(app, &arguments.planning, false)?;
+    let made = planning::make(app, planning, false)?;
     let Some(plan) = made.plan else {
         return Err(Stop::with(made.findings));
     };
     planning::may_apply(&plan, &made.findings)?;
-    applying::show(app, &plan, &arguments.applying);
+    applying::show(app, &plan, applying);
     app.say_below(&made.findings);
-    let applied = apply(app, &plan, &made.world, &arguments.applying, earlier)?;
+    let applied = apply(app, &plan, &made.world, applying, earlier)?;
     Ok((Box::new(plan), applied))
 }
 
@@ -112,7 +163,14 @@ fn saved(app: &App, path: &Path, arguments: &args::Apply) -> Outcome {
             app.output.say(&findings);
         }
     }
-    Ok(apply(app, &plan, &world, applying, None)?.end(app, &plan))
+    let applied = apply(app, &plan, &world, applying, None)?;
+    if applied.found_no_room(&plan) {
+        app.output.note(&format!(
+            "There is no capacity in {}. A saved plan is for one location: `tensorform destroy` removes what was made, and `apply` without a plan goes on to the next location of the spec.\n",
+            plan.scope.location
+        ));
+    }
+    Ok(applied.end(app, &plan))
 }
 
 /// The spec is not needed, but where one is at hand it must be the plan's.

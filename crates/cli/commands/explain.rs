@@ -61,15 +61,15 @@ fn pool(app: &App, arguments: &args::Explain) -> Outcome {
         renew: app.source()?.spec()?.lifetime.is_some(),
         ..Planning::default()
     };
-    let made = planning::make(app, &planning, false)?;
-    let mut explanation = made.explanation.clone();
+    let mut made = planning::make(app, &planning, false)?;
+    let mut explanation = std::mem::take(&mut made.explanation);
     let is_shown = |name: &str| wanted.is_none_or(|wanted| wanted == name);
     explanation.pools.retain(|name, _| is_shown(name));
     explanation.refused.retain(|name, _| is_shown(name));
     if explanation.pools.is_empty() && explanation.refused.is_empty() {
         return Err(Stop::with(made.findings));
     }
-    let memos = memos(app, &made, arguments.offline)?
+    let memos = memos(app, &mut made, arguments.offline)?
         .into_iter()
         .filter(|(name, _)| is_shown(name))
         .collect();
@@ -89,8 +89,8 @@ fn pool(app: &App, arguments: &args::Explain) -> Outcome {
 }
 
 /// What stands beside the decisions; nothing where there is no plan.
-fn memos(app: &App, made: &Made, offline: bool) -> Result<BTreeMap<String, PoolMemo>, Stop> {
-    let Some(plan) = &made.plan else {
+fn memos(app: &App, made: &mut Made, offline: bool) -> Result<BTreeMap<String, PoolMemo>, Stop> {
+    let Some(plan) = made.plan.take() else {
         return Ok(BTreeMap::new());
     };
     let input = Input {

@@ -22,6 +22,8 @@ mod graph;
 
 mod export;
 
+mod power;
+
 mod explain;
 
 mod bootstrap;
@@ -58,6 +60,8 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Inventory(arguments) => inventory::run(app, &arguments),
         Command::Graph(arguments) => graph::run(app, &arguments),
         Command::Export(arguments) => export::run(app, &arguments),
+        Command::Start(arguments) => power::run(app, &arguments, planner::Power::Start),
+        Command::Stop(arguments) => power::run(app, &arguments, planner::Power::Stop),
         Command::Explain(arguments) => explain::run(app, &arguments),
         Command::Bootstrap(arguments) => bootstrap::run(app, &arguments),
         Command::Quota => quota::run(app),

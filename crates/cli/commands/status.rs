@@ -94,7 +94,12 @@ fn status(
         mode,
         resource_group: group.to_owned(),
         read_at: live.read_at,
-        lifetime: made.plan.as_ref().and_then(|plan| plan.lifetime),
+        // A stack of which nothing exists has not begun to live.
+        lifetime: made
+            .plan
+            .as_ref()
+            .and_then(|plan| plan.lifetime)
+            .filter(|_| ours.clone().next().is_some()),
         nodes: nodes.into_iter().map(|(_, row)| row).collect(),
         sets: sets(made, &steps, now, catalog),
         missing: steps

@@ -1,5 +1,7 @@
 //! One request on its way through the routes.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::{
@@ -22,6 +24,17 @@ pub(crate) struct Setup {
     /// Whether some answers change the case of ids, as recorded ones do.
     pub(crate) quirks: bool,
     pub(crate) pages: Pages,
+    /// How long operations take, where not as recorded.
+    pub(crate) pace: Option<Pace>,
+}
+
+/// How long every operation takes: to compare a client with others on even terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// Until it ends.
+    pub takes: Duration,
+    /// The seconds of `Retry-After`.
+    pub retry_after: u64,
 }
 
 /// How many items a page of a list has.

@@ -10,6 +10,7 @@
 
 pub mod clock;
 
+mod embedded;
 mod sandbox;
 mod server;
 mod service;
@@ -53,8 +54,9 @@ mod json;
 mod text;
 
 pub use crate::{
-    call::Pages,
+    call::{Pace, Pages},
     clock::{Clock, Instant, InvalidSpeed, Speed},
+    embedded::{Embedded, Handed},
     exchange::Recording,
     faults::{
         Faults,

@@ -36,6 +36,7 @@ pub(crate) struct Plan<'a> {
 /// Begins an operation. It takes over the fault that was decided for the request.
 pub(crate) fn begin(world: &mut World, call: &Call<'_>, plan: &Plan<'_>) -> Operation {
     let now = world.now();
+    let takes = call.setup.pace.map_or(plan.timing.takes, |pace| pace.takes);
     let operation = Operation {
         id: world.mint(),
         number: world.next_number(),
@@ -45,7 +46,7 @@ pub(crate) fn begin(world: &mut World, call: &Call<'_>, plan: &Plan<'_>) -> Oper
         target: plan.target.clone(),
         title: plan.title.to_owned(),
         started: now,
-        ends: now.plus(call.setup.speed.shrink(plan.timing.takes)),
+        ends: now.plus(call.setup.speed.shrink(takes)),
         state: State::Running,
         work: plan.work,
         failure: call.failure.clone(),
@@ -109,12 +110,20 @@ pub(crate) fn announce(
     if twin == Twin::Yes {
         answer = answer.with_header("Location", url(call, operation, Page::Result));
     }
-    match retry_after {
+    match paced(call, retry_after) {
         Some(seconds) => answer.with_header(
             "Retry-After",
             call.setup.speed.retry_after(seconds).to_string(),
         ),
         None => answer,
+    }
+}
+
+/// The seconds to ask for.
+fn paced(call: &Call<'_>, usual: Option<u64>) -> Option<u64> {
+    match call.setup.pace {
+        Some(pace) => Some(pace.retry_after),
+        None => usual,
     }
 }
 
@@ -187,7 +196,7 @@ fn url(call: &Call<'_>, operation: &Operation, page: Page) -> String {
 }
 
 fn running(call: &Call<'_>, answer: Answer, retry_after: Option<u64>) -> Answer {
-    match retry_after {
+    match paced(call, retry_after) {
         Some(seconds) => answer.with_header(
             "Retry-After",
             call.setup.speed.retry_after(seconds).to_string(),

@@ -5,7 +5,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 use crate::{
-    call::{Pages, Setup},
+    call::{Pace, Pages, Setup},
     clock::Clock,
     exchange::Recording,
     faults::Faults,
@@ -34,6 +34,8 @@ pub struct Options {
     pub recording: Option<Recording>,
     /// How long pages of lists are.
     pub pages: Pages,
+    /// How long operations take; as recorded unless this says.
+    pub pace: Option<Pace>,
     /// Whether request buckets can run out.
     pub throttling: bool,
     /// Whether some answers differ in the case of ids and in headers as recorded ones do.
@@ -51,6 +53,7 @@ impl Options {
             tls: None,
             recording: None,
             pages: Pages::default(),
+            pace: None,
             throttling: true,
             quirks: true,
         }
@@ -93,6 +96,56 @@ async fn listen(port: u16) -> Result<(TcpListener, SocketAddr), SandboxError> {
         .map_err(|source| SandboxError::Listen { address, source })
 }
 
+/// A sandbox that nobody listens for yet.
+pub(crate) struct Begun {
+    pub(crate) service: Arc<Service>,
+    tls: Option<Tls>,
+}
+
+/// Begins a sandbox: what ended while nobody served is ended.
+pub(crate) fn begin(
+    options: Options,
+    stopping: watch::Receiver<bool>,
+) -> Result<Begun, SandboxError> {
+    let Options {
+        mut world,
+        clock,
+        mut faults,
+        port: _,
+        tls,
+        recording,
+        pages,
+        pace,
+        throttling,
+        quirks,
+    } = options;
+    let now = clock.now();
+    let facts = world.facts();
+    let setup = Setup {
+        speed: clock.speed(),
+        seed: facts.seed,
+        tenant: facts.tenant,
+        quirks,
+        pages,
+        pace,
+    };
+    faults.start(now, setup.speed);
+    world.remember(faults.memory());
+    advance(&mut world, &mut faults, &setup, now)
+        .and_then(|()| world.adopt_speed(now, clock.speed()))
+        .map_err(SandboxError::World)?;
+    let limits = if throttling {
+        Limits::default()
+    } else {
+        Limits::unlimited()
+    };
+    let service = Service::new(world, faults, limits, clock, setup, recording, stopping);
+    Ok(Begun {
+        service: Arc::new(service),
+        tls,
+    })
+}
+
 /// A running sandbox.
 #[derive(Debug)]
 pub struct Sandbox {
@@ -105,60 +158,22 @@ pub struct Sandbox {
 impl Sandbox {
     /// Starts to serve. Operations that ended while nobody served are ended first.
     pub async fn start(options: Options) -> Result<Self, SandboxError> {
-        let Options {
-            mut world,
-            clock,
-            mut faults,
-            port,
-            tls,
-            recording,
-            pages,
-            throttling,
-            quirks,
-        } = options;
-        let (listener, bound) = listen(port).await?;
+        let (listener, bound) = listen(options.port).await?;
         let endpoint = format!("http://{bound}");
-        let now = clock.now();
-        let facts = world.facts();
-        let setup = Setup {
-            speed: clock.speed(),
-            seed: facts.seed,
-            tenant: facts.tenant,
-            quirks,
-            pages,
-        };
-        faults.start(now, setup.speed);
-        world.remember(faults.memory());
-        advance(&mut world, &mut faults, &setup, now)
-            .and_then(|()| world.adopt_speed(now, clock.speed()))
-            .map_err(SandboxError::World)?;
-        if let Some(folder) = world.folder() {
+        let (stop, stopping) = watch::channel(false);
+        let begun = begin(options, stopping.clone())?;
+        if let Some(folder) = begun.service.state().world.folder() {
             folder.announce(&endpoint).map_err(SandboxError::Announce)?;
         }
-        let limits = if throttling {
-            Limits::default()
-        } else {
-            Limits::unlimited()
-        };
-        let (stop, stopping) = watch::channel(false);
-        let service = Arc::new(Service::new(
-            world,
-            faults,
-            limits,
-            clock,
-            setup,
-            recording,
-            stopping.clone(),
-        ));
         let task = tokio::spawn(server::serve(
             listener,
-            Arc::clone(&service),
-            tls.map(|tls| tls.acceptor),
+            Arc::clone(&begun.service),
+            begun.tls.map(|tls| tls.acceptor),
             stopping,
         ));
         Ok(Self {
             endpoint,
-            service,
+            service: begun.service,
             stop,
             task,
         })

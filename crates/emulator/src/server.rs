@@ -197,13 +197,33 @@ fn texts(headers: &HeaderMap) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Puts an answer on the wire, with the headers that every answer has.
+/// Puts an answer on the wire.
 fn response(
     service: &Service,
     answer: Answer,
     asked: &BTreeMap<String, String>,
 ) -> Response<Full<Bytes>> {
     let bytes = answer.body.bytes();
+    let mut response = Response::new(Full::new(Bytes::from(bytes)));
+    *response.status_mut() =
+        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in headers_of(service, answer, asked) {
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::from_bytes(name.as_bytes()),
+            HeaderValue::from_str(&value),
+        ) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+/// The headers of an answer, with those that every answer has.
+pub(crate) fn headers_of(
+    service: &Service,
+    answer: Answer,
+    asked: &BTreeMap<String, String>,
+) -> Vec<(String, String)> {
     let kind = match answer.body {
         Body::Empty => None,
         Body::Json(_) | Body::Text(_) => Some("application/json; charset=utf-8"),
@@ -230,16 +250,5 @@ fn response(
     if let Some(kind) = kind {
         add("Content-Type", kind.to_owned());
     }
-    let mut response = Response::new(Full::new(Bytes::from(bytes)));
-    *response.status_mut() =
-        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    for (name, value) in headers {
-        if let (Ok(name), Ok(value)) = (
-            HeaderName::from_bytes(name.as_bytes()),
-            HeaderValue::from_str(&value),
-        ) {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    response
+    headers
 }

@@ -55,9 +55,38 @@ pub(crate) fn keep_affordable(
     findings: &mut Findings,
     cost_of: impl Fn(&[Step]) -> Cost,
 ) {
+    if cost::has_gates(budget, limits) {
+        let refused = |steps: &[Step]| cost::refused(&cost_of(steps), budget, limits);
+        let help = "raise the limit, or name something cheaper";
+        keep(steps, help, findings, refused);
+    }
+}
+
+/// Leaves out the ways for which quota lacks, and says so.
+pub(crate) fn keep_within_quota(
+    steps: &mut [Step],
+    findings: &mut Findings,
+    lacking: impl Fn(&[Step]) -> Option<String>,
+) {
+    let help = "ask for more quota, or name something of another family";
+    keep(steps, help, findings, lacking);
+}
+
+/// Leaves out the ways that something speaks against.
+fn keep(
+    steps: &mut [Step],
+    help: &str,
+    findings: &mut Findings,
+    refused: impl Fn(&[Step]) -> Option<String>,
+) {
+    // Zones alone change neither what is paid nor what is drawn.
+    let differs = |other: &Alternate| {
+        let mut attributes = other.attributes.keys();
+        attributes.any(|name| name != "zones")
+    };
+    let others = steps.iter().flat_map(|step| &step.alternates);
     // A plan that is refused itself is not carried out in any way.
-    if !cost::has_gates(budget, limits) || cost::refused(&cost_of(steps), budget, limits).is_some()
-    {
+    if !others.clone().any(differs) || refused(steps).is_some() {
         return;
     }
     let mut ways: BTreeMap<String, usize> = BTreeMap::new();
@@ -71,6 +100,10 @@ pub(crate) fn keep_affordable(
         // From the last one, so that the numbers before it stay.
         for number in (0..most).rev() {
             let is_of_pool = |step: &Step| step.address.pool_name() == Some(pool.as_str());
+            let is_other = |step: &Step| step.alternates.get(number).is_some_and(differs);
+            if !steps.iter().filter(|step| is_of_pool(step)).any(is_other) {
+                continue;
+            }
             let taken: Vec<Step> = steps
                 .iter()
                 .cloned()
@@ -79,7 +112,7 @@ pub(crate) fn keep_affordable(
                     step.taking(number)
                 })
                 .collect();
-            let Some(excess) = cost::refused(&cost_of(&taken), budget, limits) else {
+            let Some(excess) = refused(&taken) else {
                 continue;
             };
             let mut label = None;
@@ -92,9 +125,7 @@ pub(crate) fn keep_affordable(
                 let message = format!("without capacity, {label} is not tried: {excess}");
                 let at = At::Value(SpecPath::pool(&pool, &[]));
                 let finding = Diagnostic::new(Code::FallbackLeftOut, at, message);
-                findings
-                    .diagnostics
-                    .push(finding.with_help("raise the limit, or name something cheaper"));
+                findings.diagnostics.push(finding.with_help(help));
             }
         }
     }

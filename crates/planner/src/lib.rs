@@ -38,6 +38,8 @@ mod inventory;
 
 mod target;
 
+mod power;
+
 mod alternates;
 
 mod partial;
@@ -49,6 +51,7 @@ pub use self::{
     lifetime::outlived,
     memo::memos,
     plan::{Input, Options, Planned, plan},
+    power::Power,
     preflight::{QuotaReport, report as quota},
     staleness::staleness,
     verify::{Unreached, unreached},

@@ -208,6 +208,7 @@ fn select_all(
             mode: input.options.mode,
             today,
             budget,
+            book: input.options.price_book.as_ref(),
             offers_ways_out,
             reselect: input.options.reselect,
             grouped: select::grouping::live(input.live, name),
@@ -251,13 +252,10 @@ fn with_others(context: Context<'_>, findings: &mut Findings) -> Result<Selectio
     Ok(selection)
 }
 
-/// The budget, where more is an error and list prices are what counts: an agreement may have
-/// lower ones, by which the whole stack is checked once it is chosen.
+/// The budget, where more is an error.
 fn strict_budget(input: Input<'_>) -> Option<&Budget> {
     let budget = input.spec.budget.as_ref()?;
-    let is_strict = budget.on_exceed == OnExceed::Error
-        && budget.currency == cost::CURRENCY
-        && input.options.price_book.is_none();
+    let is_strict = budget.on_exceed == OnExceed::Error && budget.currency == cost::CURRENCY;
     is_strict.then_some(budget)
 }
 

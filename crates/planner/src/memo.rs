@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     cost::{PoolCost, SizeCost},
     live::Live,
-    plan::{Alternative, AlternativeKind, Plan, PoolMemo, PoolPlan, QuotaLine},
+    plan::{Alternative, AlternativeKind, Candidate, Plan, PoolMemo, PoolPlan, QuotaLine},
     spec::{
         Eviction, Method, Model, Pool, Precision, Priority, SizeChoice, Spec, Spot, Stage, Workload,
     },
@@ -24,7 +24,14 @@ use crate::{
 const MOST_OF_A_KIND: usize = 3;
 
 /// The memo of each pool of a plan.
-pub fn memos(input: Input<'_>, plan: &Plan) -> BTreeMap<String, PoolMemo> {
+pub fn memos(input: Input<'_>, mut plan: Plan) -> BTreeMap<String, PoolMemo> {
+    // There may be a thousand of them, and the plan is copied below.
+    let candidates: BTreeMap<String, Vec<Candidate>> = plan
+        .pools
+        .iter_mut()
+        .map(|(name, pool)| (name.clone(), std::mem::take(&mut pool.candidates)))
+        .collect();
+    let plan = &plan;
     // What lives would hold sizes and regions; what was answered still counts.
     let live = Live {
         subscription: input.live.subscription.clone(),
@@ -46,6 +53,7 @@ pub fn memos(input: Input<'_>, plan: &Plan) -> BTreeMap<String, PoolMemo> {
             name,
             pool,
             chosen,
+            candidates: candidates.get(name)?,
         };
         Some((name.clone(), memo.write()))
     });
@@ -61,6 +69,8 @@ struct Memo<'a> {
     name: &'a str,
     pool: &'a Pool,
     chosen: &'a PoolPlan,
+    /// Every size considered.
+    candidates: &'a [Candidate],
 }
 
 impl Memo<'_> {
@@ -86,6 +96,7 @@ impl Memo<'_> {
             total: cost.total,
             run: cost.run,
             price: self.price(&cost),
+            choices: self.chosen.choices.clone(),
             quota: self.quota(),
             alternatives,
         }
@@ -189,7 +200,6 @@ impl Memo<'_> {
     /// The sizes that came next, with the nodes that they would need.
     fn sizes(&self) -> Vec<Alternative> {
         let mut next: Vec<_> = self
-            .chosen
             .candidates
             .iter()
             .filter(|candidate| candidate.size != self.chosen.size)

@@ -9,8 +9,10 @@ use crate::{
     lifetime::{self, Term},
     location,
     plan::{Assembly, Input, context, ssh_keys},
+    power::{self, Power},
     select::Findings,
     shape::{self, Desired},
+    target,
 };
 
 /// The plan in which everything of the stack goes.
@@ -31,6 +33,34 @@ pub(crate) fn destroy(
         pools: BTreeMap::new(),
         bootstraps: BTreeMap::new(),
         desired: after,
+    };
+    Some(assembly.assemble(changes, findings))
+}
+
+/// The plan in which nodes start or stop, whatever else the spec wants.
+pub(crate) fn power(
+    wish: Power,
+    input: Input<'_>,
+    index: &Index<'_>,
+    findings: &mut Findings,
+) -> Option<Plan> {
+    let checked = target::check(input, index);
+    let is_refused = checked.has_errors();
+    findings.diagnostics.extend(checked);
+    if is_refused {
+        return None;
+    }
+    let location =
+        location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
+    let (changes, desired) = power::run(wish, input, index);
+    let assembly = Assembly {
+        input,
+        index,
+        location,
+        lifetime: None,
+        pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
+        desired,
     };
     Some(assembly.assemble(changes, findings))
 }
@@ -85,6 +115,8 @@ pub(crate) fn expire(
     }
     let changes = diff::expire(&desired, index, input.catalog);
     findings.diagnostics.push(lifetime::finding(&term.lifetime));
+    let permissions = &input.options.permissions;
+    diff::refuse_at_the_end(permissions, &mut findings.diagnostics);
     let assembly = Assembly {
         input,
         index,

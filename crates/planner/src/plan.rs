@@ -23,7 +23,9 @@ use crate::{
     diff::{self, Changes, Permissions, index::Index},
     lifetime::{self, Term},
     location::{self, Selections},
-    order, partial, preflight,
+    order, partial,
+    power::Power,
+    preflight,
     select::{Findings, Placement, Selection},
     shape::{self, Desired},
     target,
@@ -62,6 +64,8 @@ pub struct Options {
     pub ssh_keys: Option<Vec<String>>,
     /// Whether everything is to be deleted.
     pub destroy: bool,
+    /// Whether nodes of the pools that the plan is about only start or stop.
+    pub power: Option<Power>,
     /// Whether only what no spec wants is to be deleted, and nothing else done.
     pub orphans: bool,
     /// Whether live choices are made anew.
@@ -81,8 +85,8 @@ pub struct Options {
 
 impl Options {
     /// Whether nothing is made: then no budget, quota or policy matters.
-    fn only_deletes(&self) -> bool {
-        self.destroy || self.orphans
+    fn makes_nothing(&self) -> bool {
+        self.destroy || self.orphans || self.power.is_some()
     }
 }
 
@@ -107,6 +111,11 @@ pub fn plan(input: Input<'_>) -> Planned {
     let (plan, explanation) = if input.options.destroy {
         (
             partial::destroy(input, &index, &mut findings),
+            Explanation::default(),
+        )
+    } else if let Some(wish) = input.options.power {
+        (
+            partial::power(wish, input, &index, &mut findings),
             Explanation::default(),
         )
     } else if input.options.orphans {
@@ -159,10 +168,10 @@ fn create(
         let plan = partial::expire(input, index, term, findings);
         return (plan, Explanation::default());
     }
-    let Some(located) = location::choose(input) else {
+    let Some(mut located) = location::choose(input) else {
         return (None, Explanation::default());
     };
-    let mut pools = pool_plans(input.spec, &located.selections);
+    let mut pools = pool_plans(input.spec, &mut located.selections);
     let explanation = Explanation {
         location: Some(located.location.clone()),
         pools: pools.clone(),
@@ -216,15 +225,17 @@ pub(crate) fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
 }
 
 /// What a plan says of each pool.
-fn pool_plans(spec: &Spec, selections: &Selections) -> BTreeMap<String, PoolPlan> {
-    let plans = selections.iter().filter_map(|(name, chosen)| {
+fn pool_plans(spec: &Spec, selections: &mut Selections) -> BTreeMap<String, PoolPlan> {
+    let plans = selections.iter_mut().filter_map(|(name, chosen)| {
         let pool = spec.pools.get(name)?;
         Some((name.clone(), pool_plan(pool, chosen)))
     });
     plans.collect()
 }
 
-fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
+fn pool_plan(pool: &Pool, chosen: &mut Selection) -> PoolPlan {
+    // Of all that was considered one copy is enough.
+    let candidates = std::mem::take(&mut chosen.candidates);
     let first = chosen.places.keys().next().copied();
     let image = &chosen.node(first.unwrap_or_default()).image;
     PoolPlan {
@@ -250,7 +261,8 @@ fn pool_plan(pool: &Pool, chosen: &Selection) -> PoolPlan {
         formulas: chosen.formulas.clone(),
         rules: chosen.rules.clone(),
         why: chosen.why.clone(),
-        candidates: chosen.candidates.clone(),
+        choices: chosen.choices.clone(),
+        candidates,
     }
 }
 
@@ -297,6 +309,7 @@ impl Assembly<'_> {
         let mut steps = order::run(steps, self.index);
         let (quota, found) = preflight::quota(&steps, catalog, live, options.mode, &self.location);
         findings.extend(found);
+        alternates::keep_within_quota(&mut steps, findings, |steps| self.lacking(steps));
         self.look_ahead(&steps, findings);
         self.note_unknown_facts(findings);
         let prices = cost::Prices {
@@ -304,7 +317,7 @@ impl Assembly<'_> {
             book: options.price_book.as_ref(),
         };
         let (cost, regular) = self.cost(&steps, prices);
-        if !options.only_deletes() {
+        if !options.makes_nothing() {
             let limits = (spec.budget.as_ref(), &options.limits);
             cost::check(&cost, regular, limits.0, limits.1, findings);
             cost::check_pools(&self.pools, &self.location, prices, findings);
@@ -346,6 +359,18 @@ impl Assembly<'_> {
         }
     }
 
+    /// The quota that lacks for steps, in words.
+    fn lacking(&self, steps: &[Step]) -> Option<String> {
+        let Input {
+            catalog,
+            live,
+            options,
+            ..
+        } = self.input;
+        let (lines, _) = preflight::quota(steps, catalog, live, options.mode, &self.location);
+        preflight::lacking(&lines)
+    }
+
     /// What Azure lets be done, as far as it tells before anybody tries. What is to be deleted
     /// is deleted or not.
     fn look_ahead(&self, steps: &[Step], findings: &mut Findings) {
@@ -355,7 +380,7 @@ impl Assembly<'_> {
             options,
             ..
         } = self.input;
-        if options.only_deletes() {
+        if options.makes_nothing() {
             return;
         }
         let subscription = live.subscription.as_deref().unwrap_or(NO_SUBSCRIPTION);
@@ -372,9 +397,9 @@ impl Assembly<'_> {
     fn cost(&self, steps: &[Step], prices: cost::Prices<'_>) -> (Cost, Option<Amount>) {
         let Input { live, options, .. } = self.input;
         let before = cost::live_items(live);
-        let stopped = |desired: &Desired| {
-            let live = self.index.at_id(&desired.id);
-            live.is_some_and(|live| live.tags.get(model::resource::tags::POWER) == Some("stopped"))
+        let stopped = |desired: &Desired| match options.power {
+            Some(wish) => wish == Power::Stop,
+            None => self.is_stopped(desired),
         };
         let planned: BTreeMap<&Address, Option<&model::resource::Resource>> = steps
             .iter()
@@ -392,7 +417,7 @@ impl Assembly<'_> {
             without_hardware: self.stays_away(desired),
         });
         // What a destroy, an end or a plan about other pools keeps goes on costing.
-        let is_whole = !options.only_deletes()
+        let is_whole = !options.makes_nothing()
             && options.targets.is_empty()
             && !self.lifetime.is_some_and(|lifetime| lifetime.over);
         let going: BTreeSet<&Address> = steps
@@ -409,8 +434,17 @@ impl Assembly<'_> {
         (cost::compare(before, after, prices), regular)
     }
 
+    /// Whether somebody stopped it by `stop`.
+    fn is_stopped(&self, desired: &Desired) -> bool {
+        let live = self.index.at_id(&desired.id);
+        live.is_some_and(diff::instances::is_stopped)
+    }
+
     /// How many instances of a scale set have no hardware and get none.
     fn stays_away(&self, desired: &Desired) -> u32 {
+        if !self.is_stopped(desired) || self.input.options.power.is_some() {
+            return 0;
+        }
         let away = self.input.live.instances.get(&desired.id);
         let away = away.into_iter().flatten().filter(|one| one.is_away());
         u32::try_from(away.count()).unwrap_or(u32::MAX)
@@ -423,7 +457,7 @@ impl Assembly<'_> {
 
     /// Offline, what belongs to one subscription is unknown: said once.
     fn note_unknown_facts(&self, findings: &mut Findings) {
-        if self.input.options.mode == Mode::Offline && !self.input.options.only_deletes() {
+        if self.input.options.mode == Mode::Offline && !self.input.options.makes_nothing() {
             let message =
                 "offline: quota, restrictions and image versions of the subscription are unknown";
             let finding = Diagnostic::new(Code::OfflineUnknowns, At::Nowhere, message);

@@ -4,7 +4,7 @@ use model::{
     address::Address,
     catalog::Catalog,
     live::{Live, LiveResource, Provisioning},
-    plan::{Action, Plan, Step},
+    plan::{Action, Plan, ReasonCode, Step},
     resource::{ResourceKind, attributes::same},
 };
 
@@ -39,6 +39,9 @@ pub fn unreached(plan: &Plan, live: &Live, catalog: &Catalog) -> Vec<Unreached> 
 }
 
 fn is_reached(step: &Step, index: &Index<'_>, catalog: &Catalog) -> bool {
+    if step.reason.code == ReasonCode::Released {
+        return index.at_address(&step.address).is_none();
+    }
     let Some(after) = &step.after else {
         let found = index.at_address(&step.address);
         return found.is_none_or(|resource| is_deleting(resource) || resource.id != step.id);
@@ -55,6 +58,9 @@ fn is_reached(step: &Step, index: &Index<'_>, catalog: &Catalog) -> bool {
 
 /// Whether what was found is what there was before the step, or half of it.
 fn may_be_behind(step: &Step, found: Option<&LiveResource>) -> bool {
+    if step.reason.code == ReasonCode::Released {
+        return true;
+    }
     let Some(after) = &step.after else {
         // What was deleted is still shown.
         return step.action == Action::Delete;

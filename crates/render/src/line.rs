@@ -3,6 +3,8 @@
 //! Everything that is printed passes through [`Line`], so that text of others (names, answers
 //! of Azure) can neither move the cursor nor break a line.
 
+use std::{borrow::Cow, ops::Range};
+
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::style::{Ink, Style};
@@ -28,22 +30,30 @@ struct Piece {
 
 /// Text without anything that moves the cursor, changes its colour or its direction: line
 /// ends and tabs become blanks, other control characters `�`.
-pub fn clean(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .chars()
-        .map(|character| match character {
-            '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}' => ' ',
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                '\u{fffd}'
-            }
-            control if control.is_control() => '\u{fffd}',
-            other => other,
-        })
-        .collect()
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if is_simple(text) {
+        return Cow::Borrowed(text);
+    }
+    let text = text.replace("\r\n", "\n");
+    let clean = text.chars().map(|character| match character {
+        '\n' | '\r' | '\t' | '\u{85}' | '\u{2028}' | '\u{2029}' => ' ',
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        control if control.is_control() => '\u{fffd}',
+        other => other,
+    });
+    Cow::Owned(clean.collect())
+}
+
+/// Whether text has nothing but characters of ASCII that take one column each.
+fn is_simple(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// Columns that text takes on a terminal.
 pub fn width(text: &str) -> usize {
+    if is_simple(text) {
+        return text.len();
+    }
     text.width()
 }
 
@@ -76,6 +86,11 @@ impl Line {
         }
     }
 
+    /// Adds blanks.
+    pub fn blanks(&mut self, count: usize) {
+        self.add(Ink::Plain, &" ".repeat(count));
+    }
+
     fn add(&mut self, ink: Ink, clean: &str) {
         match self.0.last_mut() {
             Some(last) if last.ink == ink => last.text.push_str(clean),
@@ -89,7 +104,8 @@ impl Line {
 
     /// This line after some blanks.
     pub fn indented(&self, blanks: usize) -> Self {
-        let mut line = Self::of(" ".repeat(blanks));
+        let mut line = Self::default();
+        line.blanks(blanks);
         line.append(self);
         line
     }
@@ -104,9 +120,18 @@ impl Line {
         self.0.iter().map(|piece| piece.text.as_str()).collect()
     }
 
+    /// The same, without a copy where it is in one piece.
+    fn whole(&self) -> Cow<'_, str> {
+        match self.0.as_slice() {
+            [] => Cow::Borrowed(""),
+            [piece] => Cow::Borrowed(&piece.text),
+            _ => Cow::Owned(self.text()),
+        }
+    }
+
     /// Columns that the line takes.
     pub fn width(&self) -> usize {
-        width(&self.text())
+        width(&self.whole())
     }
 
     /// The line as it is printed, without blanks at its end and without a line feed.
@@ -131,12 +156,9 @@ impl Line {
 
     /// Columns of the widest word.
     pub fn longest_word(&self) -> usize {
-        let words = self.words();
-        words
-            .iter()
-            .map(|word| word.line.width())
-            .max()
-            .unwrap_or(0)
+        let text = self.whole();
+        let words = words(&text).into_iter();
+        words.map(|word| word.width(&text)).max().unwrap_or(0)
     }
 
     /// The line, or its beginning and `…` where it takes more than `most` columns.
@@ -180,13 +202,16 @@ impl Line {
         let parts = self.broken(most - indent).into_iter();
         parts
             .flat_map(|part| part.chop(most - indent))
-            .map(|part| part.indented(indent))
+            .map(|part| match indent {
+                0 => part,
+                blanks => part.indented(blanks),
+            })
             .collect()
     }
 
     /// Blanks before the first word, as long as they leave room for words.
     fn leading_blanks(&self, most: usize) -> usize {
-        let text = self.text();
+        let text = self.whole();
         let blanks = text.len() - text.trim_start_matches(' ').len();
         if blanks < most / 2 { blanks } else { 0 }
     }
@@ -195,8 +220,9 @@ impl Line {
         let mut lines = vec![Self::default()];
         let mut filled = 0;
         let mut blanks = 0;
-        for word in self.words() {
-            let columns = word.line.width();
+        let text = self.whole();
+        for word in words(&text) {
+            let columns = word.width(&text);
             let breaks =
                 filled > 0 && filled + blanks + columns > most && (blanks > 0 || word.may_break);
             if breaks {
@@ -205,13 +231,13 @@ impl Line {
             } else if filled > 0 {
                 filled += blanks;
                 if let Some(line) = lines.last_mut() {
-                    line.add(word.ink(), &" ".repeat(blanks));
+                    line.add(self.ink_at(word.start), &" ".repeat(blanks));
                 }
             }
             filled += columns;
             blanks = word.blanks;
             if let Some(line) = lines.last_mut() {
-                line.append(&word.line);
+                self.copy(word.start..word.end, line);
             }
         }
         lines
@@ -246,38 +272,60 @@ impl Line {
         (head, tail)
     }
 
-    /// The words, each with the blanks after it.
-    fn words(&self) -> Vec<Word> {
-        let mut words: Vec<Word> = Vec::new();
+    /// Adds a range of the text's bytes to another line.
+    fn copy(&self, range: Range<usize>, into: &mut Self) {
+        let mut position = 0;
         for piece in &self.0 {
-            for character in piece.text.chars() {
-                if character == ' ' {
-                    if let Some(word) = words.last_mut() {
-                        word.blanks += 1;
-                    }
-                    continue;
-                }
-                let columns = character.width().unwrap_or(0);
-                let wide = columns > 1;
-                let continues = words.last().is_some_and(|word| {
-                    word.blanks == 0 && (columns == 0 || (!wide && !word.wide))
+            let inside = |at: usize| at.saturating_sub(position).min(piece.text.len());
+            let part = piece.text.get(inside(range.start)..inside(range.end));
+            if let Some(part) = part.filter(|part| !part.is_empty()) {
+                into.add(piece.ink, part);
+            }
+            position += piece.text.len();
+        }
+    }
+
+    /// The ink of the byte of the text.
+    fn ink_at(&self, at: usize) -> Ink {
+        let mut end = 0;
+        let found = self.0.iter().find(|piece| {
+            end += piece.text.len();
+            at < end
+        });
+        found.map_or(Ink::Plain, |piece| piece.ink)
+    }
+}
+
+/// The words of a text, each with the blanks after it.
+fn words(text: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    for (start, character) in text.char_indices() {
+        if character == ' ' {
+            if let Some(word) = words.last_mut() {
+                word.blanks += 1;
+            }
+            continue;
+        }
+        let columns = character.width().unwrap_or(0);
+        let wide = columns > 1;
+        let end = start + character.len_utf8();
+        match words.last_mut() {
+            Some(word) if word.blanks == 0 && (columns == 0 || (!wide && !word.wide)) => {
+                word.end = end;
+            }
+            last => {
+                let may_break = wide || last.is_some_and(|word| word.wide);
+                words.push(Word {
+                    start,
+                    end,
+                    blanks: 0,
+                    wide,
+                    may_break,
                 });
-                if !continues {
-                    let may_break = wide || words.last().is_some_and(|word| word.wide);
-                    words.push(Word {
-                        line: Self::default(),
-                        blanks: 0,
-                        wide,
-                        may_break,
-                    });
-                }
-                if let Some(word) = words.last_mut() {
-                    word.line.add(piece.ink, character.encode_utf8(&mut [0; 4]));
-                }
             }
         }
-        words
     }
+    words
 }
 
 /// Where text that takes more than `most` columns is cut, in bytes: at least one character
@@ -299,15 +347,17 @@ fn cut_place(text: &str, most: usize) -> usize {
     behind_mark.unwrap_or(last)
 }
 
+/// A word: where it is in the text, in bytes.
 struct Word {
-    line: Line,
+    start: usize,
+    end: usize,
     blanks: usize,
     wide: bool,
     may_break: bool,
 }
 
 impl Word {
-    fn ink(&self) -> Ink {
-        self.line.0.first().map_or(Ink::Plain, |piece| piece.ink)
+    fn width(&self, text: &str) -> usize {
+        text.get(self.start..self.end).map_or(0, width)
     }
 }

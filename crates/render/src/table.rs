@@ -213,13 +213,16 @@ impl Table {
     fn fit(&self, columns: &[Placed], widths: &mut [usize], most: usize) {
         let gaps = columns.len().saturating_sub(1) * GAP + self.indent;
         let room = most.saturating_sub(gaps);
+        if widths.iter().sum::<usize>() <= room {
+            return;
+        }
         // Words first: no column breaks one as long as another can give way.
-        shrink(widths, room, |index| {
-            let column = columns
-                .get(index)
-                .filter(|column| column.fit == Fit::Wrap)?;
-            Some(self.longest_word(column.index).max(LEAST))
-        });
+        let wraps = |column: &Placed| column.fit == Fit::Wrap;
+        let floors: Vec<Option<usize>> = columns
+            .iter()
+            .map(|column| wraps(column).then(|| self.longest_word(column.index).max(LEAST)))
+            .collect();
+        shrink(widths, room, |index| floors.get(index).copied().flatten());
         let stages: [(&[Fit], usize); 4] = [
             (&[Fit::Wrap], LEAST),
             (&[Fit::Wrap, Fit::Cut], LEAST),
@@ -242,11 +245,11 @@ impl Table {
             })
         };
         let placed = |(index, column): (usize, &Column)| {
-            let fraction = self
-                .cells(index)
-                .map(|cell| fraction(&cell.text()))
-                .max()
-                .unwrap_or_default();
+            let fractions = self.cells(index).map(|cell| fraction(&cell.text()));
+            let fraction = match column.align {
+                Align::Decimal => fractions.max().unwrap_or_default(),
+                Align::Left | Align::Right => 0,
+            };
             Placed {
                 index,
                 title: column.title,
@@ -284,10 +287,11 @@ impl Table {
     ) -> Vec<Line> {
         let height = parts.iter().map(Vec::len).max().unwrap_or(0);
         let line = |level: usize| {
-            let mut line = Line::of(" ".repeat(self.indent));
+            let mut line = Line::default();
+            line.blanks(self.indent);
             for (position, (column, width)) in columns.iter().zip(widths).enumerate() {
                 if position > 0 {
-                    line.push(Ink::Plain, " ".repeat(GAP));
+                    line.blanks(GAP);
                 }
                 let empty = Line::default();
                 let part = parts.get(position).and_then(|parts| parts.get(level));
@@ -335,9 +339,11 @@ impl Placed {
 
     /// Blanks behind an amount so that its decimal point stands below the others.
     fn behind(&self, cell: &Line) -> usize {
+        if self.align != Align::Decimal {
+            return 0;
+        }
         let text = cell.text();
-        let is_number = text.ends_with(|last: char| last.is_ascii_digit());
-        if self.align == Align::Decimal && is_number {
+        if text.ends_with(|last: char| last.is_ascii_digit()) {
             self.fraction - fraction(&text)
         } else {
             0
@@ -345,7 +351,8 @@ impl Placed {
     }
 
     fn parts(&self, cells: &[Line], width: usize) -> Vec<Line> {
-        let cell = cells.get(self.index).cloned().unwrap_or_default();
+        let empty = Line::default();
+        let cell = cells.get(self.index).unwrap_or(&empty);
         match self.fit {
             Fit::Wrap => cell.wrap_hard(width),
             Fit::Keep | Fit::Cut | Fit::Spare => vec![cell.cut(width)],
@@ -360,9 +367,9 @@ impl Placed {
             Align::Right => (blanks, 0),
             Align::Decimal => (blanks.saturating_sub(behind), behind.min(blanks)),
         };
-        line.push(Ink::Plain, " ".repeat(before));
+        line.blanks(before);
         line.append(part);
-        line.push(Ink::Plain, " ".repeat(after));
+        line.blanks(after);
     }
 }
 

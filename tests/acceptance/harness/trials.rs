@@ -23,7 +23,13 @@ impl Seeded {
         )
     }
 
-    fn seed(&self) -> u64 {
+    /// From this seed.
+    pub(crate) fn of(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The seed, as long as no number was asked for.
+    pub(crate) fn seed(&self) -> u64 {
         self.0
     }
 

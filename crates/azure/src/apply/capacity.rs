@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use model::{
     plan::{Action, Ending, Failure, Operation, Plan, Scarcity, Step},
-    resource::ResourceKind,
+    resource::{Resource, ResourceKind},
 };
 use serde_json::Value;
 
@@ -106,8 +106,18 @@ fn choose(
     let (step, _) = ended.iter().find(|(step, _)| is_node(step))?;
     let only_regular = failures.iter().any(|failure| is_spot_quota(failure));
     let first = attempt.taken.map_or(0, |taken| taken.saturating_add(1));
+    // A way in which a node would be asked for just as it was refused is no way out.
+    let refused: Vec<(&Step, Option<Resource>)> = ended
+        .iter()
+        .filter(|(step, ending)| is_node(step) && failure_of(ending).is_some())
+        .map(|(step, _)| (*step, (*step).clone().taking(attempt.taken).after))
+        .collect();
+    let is_other = |number: usize| {
+        let mut refused = refused.iter();
+        refused.all(|(step, tried)| (*step).clone().taking(Some(number)).after != *tried)
+    };
     (first..step.alternates.len())
-        .find(|number| !only_regular || is_regular(step, *number))
+        .find(|number| (!only_regular || is_regular(step, *number)) && is_other(*number))
         .map(Next::Alternate)
 }
 

@@ -2,6 +2,7 @@
 
 use azure_core::Method;
 use model::{
+    ids::ArmId,
     plan::BOOTSTRAP,
     resource::{ResourceKind, Tags, tags},
 };
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use super::{
     create::is_written_once,
     failure::{self, Stopped},
+    holders::parts_of,
     step::{Own, Performer, TRIES},
     write::WriteError,
 };
@@ -128,6 +130,25 @@ impl Performer<'_> {
         self.merge_tags(&self.run_tags(), &[], own).await
     }
 
+    /// Takes the resource out of the stack: the tool's tags go. What a VM brought along has copies
+    /// of them, which go first: a part that still says it is ours would be deleted one day.
+    pub(super) async fn release(&self, own: &mut Own) -> Result<(), Stopped> {
+        let now = self.inspect(own).await?;
+        for part in parts_of(self.step) {
+            let found = self.run.client.get(&part).await;
+            let Some(found) = found.map_err(|error| self.failed(&error))? else {
+                continue;
+            };
+            let tags = wire::tags_of(&found.body);
+            if tags.get(tags::STACK) == Some(self.run.plan.stack.as_str()) {
+                self.write_tags(&part, "Delete", of_the_tool(&tags)).await?;
+            }
+        }
+        own.all();
+        self.write_tags(&self.step.id, "Delete", of_the_tool(now.tags()))
+            .await
+    }
+
     /// Adds, changes and removes tags, and leaves the others alone.
     pub(super) async fn merge_tags(
         &self,
@@ -143,7 +164,8 @@ impl Performer<'_> {
             let tags = set
                 .iter()
                 .map(|(name, value)| (name.as_str().to_owned(), json!(value)));
-            self.write_tags("Merge", tags.collect()).await?;
+            self.write_tags(&self.step.id, "Merge", tags.collect())
+                .await?;
         }
         // The service removes a tag by its name and value.
         let there = remove.iter().filter_map(|name| {
@@ -152,13 +174,14 @@ impl Performer<'_> {
         });
         let there: serde_json::Map<String, Value> = there.collect();
         if !there.is_empty() {
-            self.write_tags("Delete", there).await?;
+            self.write_tags(&self.step.id, "Delete", there).await?;
         }
         let names = set.iter().map(|(name, _)| name.as_str());
         own.add(
             names
                 .chain(remove.iter().map(String::as_str))
-                .map(|name| format!("tags.{name}")),
+                // Attributes name tags in lower case, whatever the spec writes.
+                .map(|name| format!("tags.{}", name.to_lowercase())),
         );
         Ok(())
     }
@@ -200,13 +223,11 @@ impl Performer<'_> {
 
     async fn write_tags(
         &self,
+        id: &ArmId,
         operation: &str,
         tags: serde_json::Map<String, Value>,
     ) -> Result<(), Stopped> {
-        let path = format!(
-            "{}/providers/Microsoft.Resources/tags/default",
-            self.step.id
-        );
+        let path = format!("{id}/providers/Microsoft.Resources/tags/default");
         let query = [("api-version", versions::RESOURCES)];
         let call = self.run.client.call_at(Method::Patch, &path, &query);
         let call = call.map_err(|error| self.failed(&error))?;
@@ -216,4 +237,13 @@ impl Performer<'_> {
             .map(|_| ())
             .map_err(|error| error.failure(self.is_spot()))
     }
+}
+
+/// The tags that the tool keeps for itself, as the service takes them to remove them.
+fn of_the_tool(all: &Tags) -> serde_json::Map<String, Value> {
+    let ours = all
+        .iter()
+        .filter(|(name, _)| name.key().starts_with(tags::PREFIX));
+    ours.map(|(name, value)| (name.as_str().to_owned(), json!(value)))
+        .collect()
 }

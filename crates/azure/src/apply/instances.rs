@@ -8,7 +8,7 @@ use super::{
     failure::{self, Stopped},
     step::{Own, Performer, TRIES},
 };
-use crate::{read::instances, versions};
+use crate::{call::MachineAction, read::instances, versions};
 
 impl Performer<'_> {
     /// Deletes instances of a set, and with them its capacity.
@@ -39,6 +39,39 @@ impl Performer<'_> {
             if self.are_going(instances).await? {
                 return self.settle_new().await;
             }
+        }
+        Ok(())
+    }
+
+    /// Starts instances of a set, or gives back their hardware.
+    pub(super) async fn act_on_instances(
+        &self,
+        action: MachineAction,
+        instances: &[String],
+        own: &mut Own,
+    ) -> Result<(), Stopped> {
+        if self.step.kind != ResourceKind::VirtualMachineScaleSet {
+            let message = format!("`{}` is no scale set", self.step.id);
+            return Err(failure::ours("PlanUnsound", message));
+        }
+        self.inspect(own).await?;
+        own.add([]);
+        let (method, below) = action.request();
+        let path = format!("{}{below}", self.step.id);
+        let query = [("api-version", versions::COMPUTE)];
+        for attempt in 1.. {
+            let call = self.run.client.call_at(method, &path, &query);
+            let call = call.map_err(|error| self.failed(&error))?;
+            let body = json!({ "instanceIds": instances });
+            let Err(error) = self.write(&call.body(body)).await else {
+                return Ok(());
+            };
+            // Doing it twice does no harm: a machine that runs is started without effect, one
+            // without hardware has none to give back.
+            if !error.is_open() || attempt >= TRIES {
+                return Err(error.failure(self.is_spot()));
+            }
+            self.settle_new().await?;
         }
         Ok(())
     }

@@ -64,6 +64,9 @@ pub struct ApplyInputs {
     pub parallelism: usize,
     /// How long a step may take.
     pub step_deadline: Duration,
+    /// How much faster than time the world's clock runs: the pauses before capacity is tried for
+    /// again are spans of that clock. Azure's runs as time does.
+    pub pace: f64,
 }
 
 /// Passwords, which nothing prints.
@@ -99,6 +102,7 @@ impl ApplyInputs {
             passwords: Passwords::default(),
             parallelism: WalkLimits::default().parallelism,
             step_deadline: Duration::from_secs(90 * 60),
+            pace: 1.0,
         }
     }
 }

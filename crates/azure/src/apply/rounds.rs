@@ -25,7 +25,7 @@ pub(super) async fn go_on(
     for pool in run.plan.pools.keys() {
         let attempt = attempts.entry(pool.clone()).or_default();
         while !outcome.interrupted && !run.is_broken() {
-            let now = run.client.clock().now();
+            let now = run.client.clock().now().mul_f64(run.inputs.pace);
             let ended = ended(run.plan, pool, outcome);
             let before = attempt.taken;
             let Some((next, because)) = capacity::next(run.plan, pool, &ended, attempt, now) else {
@@ -92,7 +92,7 @@ impl Round<'_> {
                 let to = self.run.plan.alternate_label(self.pool, number);
                 let to = to.unwrap_or_default().to_owned();
                 self.run.tell(&Event::Moved { pool, to, because });
-                (self.of_other_way(outcome), None)
+                (self.moving(outcome), None)
             }
             Next::Remove => (self.all(outcome), None),
             Next::Restart(pause) => (self.of_other_way(outcome), Some((pause, pool, because))),
@@ -137,13 +137,30 @@ impl Round<'_> {
             .collect()
     }
 
+    /// Whether a step is made otherwise in the next way.
+    fn differs(&self, step: &Step) -> bool {
+        step.clone().taking(self.from).after != step.clone().taking(self.to).after
+    }
+
+    /// What did not become anything, and what is made otherwise in the next way: a node in a
+    /// zone that stays is not made again.
+    fn moving(&self, outcome: &Outcome) -> Vec<Step> {
+        let begun = self.steps(outcome).filter(|(_, ending)| is_begun(ending));
+        begun
+            .filter(|(step, ending)| match ending {
+                Ending::Done => self.differs(step),
+                Ending::Failed(_) | Ending::Skipped { .. } | Ending::NotStarted => {
+                    capacity::is_node(step) || self.differs(step)
+                }
+            })
+            .map(|(step, _)| step.clone())
+            .collect()
+    }
+
     /// Nodes, and what is made otherwise in the next way.
     fn of_other_way(&self, outcome: &Outcome) -> Vec<Step> {
-        let differs = |step: &Step| {
-            step.clone().taking(self.from).after != step.clone().taking(self.to).after
-        };
         let mut all = self.all(outcome);
-        all.retain(|step| capacity::is_node(step) || differs(step));
+        all.retain(|step| capacity::is_node(step) || self.differs(step));
         all
     }
 
@@ -219,7 +236,7 @@ impl Round<'_> {
             }
         };
         tokio::select! {
-            () = self.run.client.clock().sleep(pause) => true,
+            () = self.run.client.clock().sleep(pause.div_f64(self.run.inputs.pace)) => true,
             () = interrupted => false,
         }
     }

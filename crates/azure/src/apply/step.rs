@@ -121,6 +121,7 @@ impl<'a> Performer<'a> {
                     self.merge_tags(set, remove, &mut own).await?;
                 }
                 Operation::Adopt => self.adopt(&mut own).await?,
+                Operation::Release => self.release(&mut own).await?,
                 // What is to be deleted may settle badly.
                 Operation::Settle if operations.peek() == Some(&&Operation::Delete) => {
                     self.settle(Method::Put, Settled::Anyhow, &mut own).await?;
@@ -131,6 +132,14 @@ impl<'a> Performer<'a> {
                 }
                 Operation::DeleteInstances { instances } => {
                     self.delete_instances(instances, &mut own).await?;
+                }
+                Operation::DeallocateInstances { instances } => {
+                    self.act_on_instances(MachineAction::Deallocate, instances, &mut own)
+                        .await?;
+                }
+                Operation::StartInstances { instances } => {
+                    self.act_on_instances(MachineAction::Start, instances, &mut own)
+                        .await?;
                 }
                 Operation::UpgradeInstances { instances, at_once } => {
                     self.upgrade_instances(instances, *at_once, &mut own)

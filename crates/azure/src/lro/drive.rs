@@ -1,7 +1,7 @@
 //! Drives an operation to its end: polls, waits, and stops at a deadline.
 
 use std::{
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{Mutex, PoisonError},
     time::Duration,
 };
 
@@ -15,34 +15,27 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Most polls per second, all operations together: ARM's read bucket refills at 25 a second, and
-/// other reads need their part.
+/// Polls per second, all operations together, once the first burst is over: ARM's read bucket
+/// refills at 25 a second, and other reads need their part.
 const POLLS_PER_SECOND: u32 = 15;
+/// So many polls may come at once: the read bucket holds 250.
+const BURST: u32 = 200;
 /// How often a wait is reported.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Operations under way in a client.
+/// The budget of polls that all operations of a client share.
 #[derive(Debug, Default)]
-pub(crate) struct UnderWay(AtomicU32);
+pub(crate) struct Polls(Mutex<Duration>);
 
-/// Counts an operation for as long as it lives.
-struct Counted<'a>(&'a UnderWay);
-
-impl UnderWay {
-    fn count(&self) -> Counted<'_> {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Counted(self)
-    }
-
-    /// The shortest wait that keeps all operations together within the poll budget.
-    fn shortest_wait(&self) -> Duration {
-        Duration::from_secs(1) * self.0.load(Ordering::Relaxed) / POLLS_PER_SECOND
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+impl Polls {
+    /// Takes the next poll of the budget; answers how long it has to wait.
+    fn take(&self, now: Duration) -> Duration {
+        let each = Duration::from_secs(1) / POLLS_PER_SECOND;
+        // When the budget is whole again.
+        let mut whole = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let wait = whole.saturating_sub(now + each * BURST);
+        *whole = (*whole).max(now) + each;
+        wait
     }
 }
 
@@ -102,7 +95,6 @@ async fn drive(
     deadline: Duration,
     report: &mut (dyn FnMut(&str) + Send),
 ) -> Result<Option<Value>, OperationError> {
-    let counted = client.under_way().count();
     let clock = client.clock();
     let begun = clock.now();
     let mut last_answer = begun;
@@ -112,12 +104,9 @@ async fn drive(
             Poll::Failed(error) => return Err(OperationError::Failed(error)),
             Poll::Wait { url, after, state } => (url, after, state),
         };
+        let mut left = after;
         // Short waits are those of a fast sandbox, whose budget is not ARM's.
-        let mut left = if after >= Duration::from_secs(1) {
-            after.max(counted.0.shortest_wait())
-        } else {
-            after
-        };
+        let mut counts = after >= Duration::from_secs(1);
         while left > Duration::ZERO {
             report(&state);
             let now = clock.now();
@@ -127,6 +116,10 @@ async fn drive(
             if clock.now() >= deadline {
                 let waited = clock.now().saturating_sub(begun);
                 return Err(OperationError::Deadline { waited, state });
+            }
+            if left == Duration::ZERO && counts {
+                counts = false;
+                left = client.polls().take(clock.now());
             }
         }
         let answer = client.send(&Call::new(Method::Get, url)).await;
@@ -166,5 +159,26 @@ fn is_final(error: &RequestError) -> bool {
         | Fault::Unanswered { .. }
         | Fault::Token(_)
         | Fault::Unreadable(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_of_polls_waits_for_nobody_and_later_ones_are_spaced() {
+        let polls = Polls::default();
+        let now = Duration::from_secs(7);
+        for _ in 0..BURST {
+            assert_eq!(polls.take(now), Duration::ZERO);
+        }
+        let waits: Vec<Duration> = (0..30).map(|_| polls.take(now)).collect();
+        let second = Duration::from_secs(1);
+        assert!(waits.is_sorted() && waits[0] < second / 10, "{waits:?}");
+        assert!(waits[29] > second && waits[29] < 2 * second, "{waits:?}");
+        // Later the budget is whole again.
+        let later = now + Duration::from_secs(60);
+        assert_eq!(polls.take(later), Duration::ZERO);
     }
 }

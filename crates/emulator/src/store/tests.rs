@@ -274,6 +274,7 @@ fn setup() -> Setup {
         tenant: String::new(),
         quirks: false,
         pages: Pages::default(),
+        pace: None,
     }
 }
 

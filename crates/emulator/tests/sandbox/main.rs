@@ -55,6 +55,8 @@ mod placement;
 
 mod own_images;
 
+mod guests;
+
 mod limits;
 
 mod faults;

@@ -154,6 +154,8 @@ codes! {
     ImageNeedsTerms = "IMAGE004", Error;
     /// A release of an image that is known not to work.
     ImageKnownBad = "IMAGE005", Warning;
+    /// New nodes get a newer version of the image than live ones keep.
+    ImageNewer = "IMAGE006", Note;
     /// Quota that does not hold the plan.
     QuotaShort = "QUOTA001", Error;
     /// Quota that could not be checked.
@@ -198,6 +200,8 @@ codes! {
     AdoptRefused = "OWN005", Error;
     /// Resources that stay because something of others uses them.
     UsedByOthers = "OWN006", Warning;
+    /// A resource of `--release` that stays in the stack.
+    ReleaseRefused = "OWN007", Error;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

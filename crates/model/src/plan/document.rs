@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, Bootstrap, Formula, Scarcity, Step};
+use super::{Action, AutoChoice, Bootstrap, Formula, Scarcity, Step};
 use crate::{
     diag::DiagnosticDocument,
     digest,
@@ -155,6 +155,9 @@ pub struct PoolPlan {
     pub rules: Vec<String>,
     /// Sentences that explain the choice, in order.
     pub why: Vec<String>,
+    /// What was decided where the spec leaves it open; it stands in the memo of the pool.
+    #[serde(skip)]
+    pub choices: Vec<AutoChoice>,
     /// Every size considered.
     pub candidates: Vec<Candidate>,
 }

@@ -18,10 +18,25 @@ pub struct PoolMemo {
     /// The price of a node, as `98.32 USD/h (linux.on_demand, 2026-08-01, source)`; `null` where
     /// there is none.
     pub price: Option<String>,
+    /// What was decided where the spec leaves it open.
+    pub choices: Vec<AutoChoice>,
     /// The counters that its nodes draw from, with what the whole plan adds to them.
     pub quota: Vec<QuotaLine>,
     /// What would change the answer, the kinds in a fixed order, of one kind the best first.
     pub alternatives: Vec<Alternative>,
+}
+
+/// What was decided for a key at `auto`, or for one that a spec does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AutoChoice {
+    /// The key, dotted from the pool.
+    pub key: String,
+    /// What was decided.
+    pub value: String,
+    /// The reason as a word that stays, such as `security_size_lacks`.
+    pub code: String,
+    /// The reason for people: what size and image allow.
+    pub why: String,
 }
 
 /// Something else that would do.

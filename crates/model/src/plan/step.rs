@@ -116,6 +116,8 @@ pub enum ReasonCode {
     Differs,
     /// It was nobody's and becomes the stack's.
     Adopted,
+    /// It is taken out of the stack.
+    Released,
     /// It is not in the spec any more.
     NotInSpec,
     /// Everything is to be deleted.
@@ -136,6 +138,8 @@ pub enum ReasonCode {
     Evicted,
     /// It is deallocated and nobody stopped it through the tool.
     Deallocated,
+    /// Somebody asks for it by `start` or `stop`.
+    Asked,
 }
 
 /// One attribute that differs.
@@ -173,12 +177,24 @@ pub enum Operation {
     },
     /// Makes the resource the stack's, by the tags of the run.
     Adopt,
+    /// Takes the resource out of the stack: the tool's tags go, and nothing else.
+    Release,
     /// Waits until the write that is under way has ended well.
     Settle,
     /// Waits until the resource, which is being deleted, is gone.
     AwaitGone,
     /// Deletes these instances of a scale set, and with them its capacity.
     DeleteInstances {
+        /// Their ids inside the set.
+        instances: Vec<String>,
+    },
+    /// Gives back the hardware of these instances of a scale set.
+    DeallocateInstances {
+        /// Their ids inside the set.
+        instances: Vec<String>,
+    },
+    /// Starts these instances of a scale set.
+    StartInstances {
         /// Their ids inside the set.
         instances: Vec<String>,
     },

@@ -20,6 +20,8 @@ pub const BOOTSTRAP: &str = "tensorform-bootstrap";
 pub const PROTECT: &str = "tensorform-protect";
 /// `stopped` on what the user stopped on purpose.
 pub const POWER: &str = "tensorform-power";
+/// The value of [`POWER`] on what the user stopped on purpose.
+pub const STOPPED: &str = "stopped";
 /// When the stack's lifetime ends, RFC 3339.
 pub const EXPIRES: &str = "tensorform-expires";
 /// When the stack's lifetime began, RFC 3339. Only one resource of a stack has it.

@@ -6,7 +6,7 @@ use model::{
     catalog::Catalog,
     cost::Amount,
     diag::{At, Code, Diagnostic, Diagnostics, Severity, SpecPath},
-    plan::{Cost, CostLine, Plan},
+    plan::{Cost, CostKind, CostLine, Plan},
     spec::{Budget, OnExceed},
     units::Micros,
 };
@@ -242,12 +242,46 @@ fn exceeded(cost: &Cost, gate: &Gate, total: Micros) -> Diagnostic {
         "the stack costs {at_least}{total} {} {}{prices}, {excess}",
         cost.currency, gate.key
     );
-    Diagnostic::new(Code::OverBudget, gate.at(), message)
-        .with_severity(gate.severity)
-        .with_help(format!(
-            "use fewer nodes or a cheaper size, or raise {}",
-            gate.what()
-        ))
+    let finding = Diagnostic::new(Code::OverBudget, gate.at(), message);
+    let finding = match beside_nodes(cost, gate) {
+        Some(parts) => finding.with_help(parts),
+        None => finding,
+    };
+    finding.with_severity(gate.severity).with_help(format!(
+        "use fewer nodes or a cheaper size, or raise {}",
+        gate.what()
+    ))
+}
+
+/// What the stack costs beside its nodes, where they alone are within the limit.
+fn beside_nodes(cost: &Cost, gate: &Gate) -> Option<String> {
+    let of = |kind: CostKind| {
+        let lines = cost.lines.iter().filter(|line| line.kind == kind);
+        let amounts = lines.filter_map(|line| match gate.key {
+            "hourly" => line.hourly_micros,
+            _ => line.monthly_micros,
+        });
+        amounts.fold(Micros::default(), Micros::saturating_add)
+    };
+    let nodes = of(CostKind::Compute);
+    if nodes > gate.limit {
+        return None;
+    }
+    let parts = [
+        (CostKind::Disk, "disks"),
+        (CostKind::Network, "the network"),
+        (CostKind::Service, "services"),
+    ];
+    let parts = parts.map(|(kind, words)| (of(kind), words));
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(amount, _)| *amount > Micros::default())
+        .map(|(amount, words)| format!("{words} cost {amount}"))
+        .collect();
+    let parts = parts.join(", ");
+    Some(format!(
+        "the nodes alone cost {nodes}, which is within it; {parts}"
+    ))
 }
 
 fn partly_checked(gate: &Gate, total: Micros, unknown: &[&CostLine]) -> Diagnostic {

@@ -44,6 +44,7 @@ pub(crate) use self::{
     elsewhere::of_pool,
     gate::{check, has_gates, refused},
     odd::check_pools,
+    quote::of_node,
     report::pool_cost,
 };
 

@@ -5,6 +5,7 @@ use model::{
     cost::PurchaseOption,
     price_book::{Change, PriceBook, Priced},
     resource::System,
+    spec::{OperatingSystem, Pool, Priority},
     units::{HOURS_PER_MONTH, Micros, Region, SizeName},
 };
 use rust_decimal::Decimal;
@@ -153,6 +154,23 @@ pub(crate) fn machine(
         size: prices.catalog.size(name),
     };
     by_agreement(prices, priced, listed, unit_of(meter.option))
+}
+
+/// The price of a node for an hour, as its pool buys capacity.
+pub(crate) fn of_node(
+    prices: Prices<'_>,
+    location: &Region,
+    size: &SizeName,
+    pool: &Pool,
+) -> Option<Decimal> {
+    let meter = Meter {
+        windows: pool.os != OperatingSystem::Linux,
+        option: match pool.priority {
+            Priority::Regular => PurchaseOption::OnDemand,
+            Priority::Spot(_) => PurchaseOption::Spot,
+        },
+    };
+    Some(machine(prices, location, size, meter)?.amount)
 }
 
 /// What a row says of a price that it does not have, such as that it is withheld.

@@ -5,7 +5,7 @@ use model::{
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, BOOTSTRAP, Operation, Reason, ReasonCode, Step},
-    resource::{Resource, ResourceKind, tags},
+    resource::{Resource, ResourceKind},
 };
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     classify::Class,
     compare::{self, Difference},
     decide::{build, is_protected, reason},
-    instances::Members,
+    instances::{Members, is_stopped},
     replace::is_replaceable,
     stronger,
 };
@@ -47,7 +47,10 @@ impl Existing<'_> {
         } else {
             action
         };
-        let state = self.state();
+        let going = self.members().map(Members::going).unwrap_or_default();
+        let starting = self.members().map(|members| members.starting(&going));
+        let starting = starting.unwrap_or_default();
+        let state = self.state(&starting);
         self.check_permission(action, &differences, changes);
         self.say_anew(&differences, changes);
         let attributes = differences
@@ -61,9 +64,13 @@ impl Existing<'_> {
         }
         self.report(state, changes);
         self.report_bootstrap(&differences, changes);
-        let going = self.members().map(Members::going).unwrap_or_default();
         self.report_members(&going, changes);
-        let operations = self.operations(state, action, &differences, going);
+        let mut operations = self.operations(state, action, &differences, going);
+        if !starting.is_empty() {
+            operations.push(Operation::StartInstances {
+                instances: starting,
+            });
+        }
         let action = match state {
             State::Fine => action,
             State::FailedWithoutHardware | State::FailedRunning | State::NotReady => Action::Repair,
@@ -257,14 +264,31 @@ impl Existing<'_> {
             || is_empty;
         if !may {
             let message = format!("it would {what} {forced}: scarce capacity may not come back");
-            let finding = Diagnostic::new(Code::StopNotAllowed, at, message)
-                .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")
-                .with_help("or put the value back");
+            let finding = Diagnostic::new(Code::StopNotAllowed, at, message);
+            let finding = if self.leaves_disks(differences) {
+                finding.with_help("its data disks cannot follow: put the value back")
+            } else {
+                finding
+                    .with_help("set `allow_stop: true` in the pool, or pass `--allow-stop` once")
+                    .with_help("or put the value back")
+            };
             changes.diagnostics.push(finding);
         }
     }
 
-    fn state(&self) -> State {
+    /// Whether it would move away from data disks, which are never made anew.
+    fn leaves_disks(&self, differences: &[(Difference, Action)]) -> bool {
+        let has_disks = |resource: &Resource| {
+            let vm = resource.virtual_machine();
+            vm.is_some_and(|vm| !vm.data_disks.is_empty())
+        };
+        let moves = |path: &str| matches!(path, "zones" | "location");
+        differences.iter().any(|(one, _)| moves(&one.path))
+            && has_disks(&self.desired.resource)
+            && self.live.resource.as_ref().is_some_and(has_disks)
+    }
+
+    fn state(&self, starting: &[String]) -> State {
         let state = &self.live.state;
         let failed = matches!(
             state.provisioning,
@@ -273,6 +297,9 @@ impl Existing<'_> {
         if let Some(members) = self.members() {
             return match members.never_made() {
                 0 if failed => State::FailedRunning,
+                0 if !starting.is_empty() => State::Away {
+                    evicted: members.evicted(starting),
+                },
                 0 => State::Fine,
                 _ => State::FailedWithoutHardware,
             };
@@ -287,7 +314,7 @@ impl Existing<'_> {
                 State::Fine
             };
         }
-        let stopped_on_purpose = self.live.tags.get(tags::POWER) == Some("stopped");
+        let stopped_on_purpose = is_stopped(self.live);
         match state.power {
             Some(Power::Deallocated | Power::Deallocating) if stopped_on_purpose => State::Fine,
             Some(Power::Deallocated | Power::Deallocating) => State::Away {
@@ -423,6 +450,7 @@ impl Existing<'_> {
         if is_sound && !sets_up {
             operations.extend(self.merge_tags(differences));
         }
+        let upgrade = self.upgrade(&attributes, &going);
         if !going.is_empty() {
             operations.push(Operation::DeleteInstances {
                 instances: going.clone(),
@@ -433,7 +461,6 @@ impl Existing<'_> {
             operations.push(Operation::Put);
             return operations;
         }
-        let upgrade = self.upgrade(&attributes, &going);
         if !attributes.is_empty() {
             operations.push(Operation::Patch { attributes });
         }

@@ -50,7 +50,7 @@ impl<'a> Index<'a> {
     }
 
     /// The instances of a scale set, as far as they were read.
-    pub(super) fn instances(&self, id: &ArmId) -> &'a [Instance] {
+    pub(crate) fn instances(&self, id: &ArmId) -> &'a [Instance] {
         self.instances.get(id).map_or(&[], Vec::as_slice)
     }
 

@@ -8,7 +8,10 @@ use model::{
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource},
     plan::Operation,
-    resource::ScaleSet,
+    resource::{
+        ScaleSet,
+        tags::{self, STOPPED},
+    },
 };
 
 use super::{Changes, decide::is_protected, existing::Existing};
@@ -76,6 +79,25 @@ impl<'a> Members<'a> {
         going.into_iter().map(|one| one.id.clone()).collect()
     }
 
+    /// Ids of the instances that have no hardware, are to stay, and that nobody stopped.
+    pub(super) fn starting(self, going: &[String]) -> Vec<String> {
+        if is_stopped(self.live) {
+            return Vec::new();
+        }
+        let mut away: Vec<&Instance> = self
+            .living()
+            .filter(|one| one.is_away() && !one.has_failed() && !going.contains(&one.id))
+            .collect();
+        away.sort_by_key(|one| age(one));
+        away.into_iter().map(|one| one.id.clone()).collect()
+    }
+
+    /// Whether Azure took an instance back that is started again.
+    pub(super) fn evicted(self, starting: &[String]) -> bool {
+        let mut starting = self.living().filter(|one| starting.contains(&one.id));
+        starting.any(|one| one.state.evicted)
+    }
+
     /// Whether as many as are wanted are left once these are gone.
     pub(super) fn suffice_without(self, going: &[String]) -> bool {
         let gone = u32::try_from(going.len()).unwrap_or(u32::MAX);
@@ -126,14 +148,14 @@ impl<'a> Members<'a> {
             self.say(Code::InstancesBehind, message, &help, changes);
         }
         let away = ids(|one| one.is_away() && !one.has_failed());
-        if !away.is_empty() {
+        if !away.is_empty() && is_stopped(self.live) {
             let message = format!(
                 "{} of {all} instances of `{name}` have no hardware: {}",
                 away.len(),
                 listed(&away)
             );
             let help =
-                "nothing is done about them: start them, or delete them and apply to get new ones";
+                "the set was stopped on purpose: `tensorform start` with its pool starts them";
             self.say(Code::InstancesAway, message, help, changes);
         }
         let failed = ids(|one| one.has_failed() && !one.never_made());
@@ -153,6 +175,11 @@ impl<'a> Members<'a> {
         let mut failed = self.living().filter(|one| one.has_failed());
         failed.find_map(|one| one.state.message.as_deref())
     }
+}
+
+/// Whether the tool stopped a resource because somebody asked for it.
+pub(crate) fn is_stopped(live: &LiveResource) -> bool {
+    live.tags.get(tags::POWER) == Some(STOPPED)
 }
 
 /// Instances from the oldest to the newest: by their number, or by the time they were made.

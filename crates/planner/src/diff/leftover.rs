@@ -21,23 +21,28 @@ use super::{
 use crate::shape::Desired;
 
 /// Adds deletions of what left the spec. The group stays: it goes only with everything.
-pub(super) fn steps(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
+pub(super) fn steps<'a>(
+    desired: &[Desired],
+    index: &Index<'a>,
+    released: &BTreeSet<&'a Address>,
+    changes: &mut Changes,
+) {
     let leftover = undesired(desired, index);
-    let going = without_kept(&leftover, index, Severity::Error, changes);
+    let going = without_kept(&leftover, index, Kept::with(released), changes);
     add(&going, index, ReasonCode::NotInSpec, changes);
 }
 
 /// The same where nothing else is planned: what is protected stays, and hinders nobody.
 pub(super) fn orphans(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
     let leftover = undesired(desired, index);
-    let going = without_kept(&leftover, index, Severity::Warning, changes);
+    let going = without_kept(&leftover, index, Kept::WARNED, changes);
     add(&going, index, ReasonCode::NotInSpec, changes);
 }
 
 /// Adds deletions of what goes when the stack's lifetime is over: what is protected stays.
 pub(super) fn expired(desired: &[Desired], index: &Index<'_>, changes: &mut Changes) {
     let leftover = undesired(desired, index);
-    let going = without_kept(&leftover, index, Severity::Warning, changes);
+    let going = without_kept(&leftover, index, Kept::WARNED, changes);
     add(&going, index, ReasonCode::Expired, changes);
 }
 
@@ -57,25 +62,52 @@ fn undesired<'a>(
 /// Adds deletions of everything that is ours.
 pub(super) fn everything(live: &Live, index: &Index<'_>, changes: &mut Changes) {
     let all: BTreeMap<&Address, &LiveResource> = index.ours().collect();
-    let mut going = without_kept(&all, index, Severity::Warning, changes);
+    let mut going = without_kept(&all, index, Kept::WARNED, changes);
     keep_group_with_others(&mut going, &all, live, changes);
     add(&going, index, ReasonCode::Destroy, changes);
+}
+
+/// What stays, and how bad it is that something protected is among what was to go.
+#[derive(Clone, Copy)]
+struct Kept<'a, 'b> {
+    released: Option<&'b BTreeSet<&'a Address>>,
+    severity: Severity,
+}
+
+impl<'a, 'b> Kept<'a, 'b> {
+    const WARNED: Self = Self {
+        released: None,
+        severity: Severity::Warning,
+    };
+
+    fn with(released: &'b BTreeSet<&'a Address>) -> Self {
+        Self {
+            released: Some(released),
+            severity: Severity::Error,
+        }
+    }
 }
 
 /// Leaves out what is protected, what others use, and what either needs, and says so.
 fn without_kept<'a>(
     going: &BTreeMap<&'a Address, &'a LiveResource>,
     index: &Index<'a>,
-    severity: Severity,
+    how: Kept<'a, '_>,
     changes: &mut Changes,
 ) -> BTreeMap<&'a Address, &'a LiveResource> {
     let mut kept: BTreeSet<&Address> = BTreeSet::new();
-    let mut pending: Vec<&Address> = Vec::new();
-    for (address, resource) in going.iter().filter(|(_, resource)| is_protected(resource)) {
+    let mut pending: Vec<&Address> = how.released.into_iter().flatten().copied().collect();
+    let is_released = |address: &Address| how.released.is_some_and(|all| all.contains(address));
+    for (address, resource) in going
+        .iter()
+        .filter(|(address, resource)| is_protected(resource) && !is_released(address))
+    {
         let message = format!("`{}` is protected and stays", resource.id.name());
         let finding = Diagnostic::new(Code::Protected, At::Resource((*address).clone()), message)
             .with_help("to delete it, apply the pool with `protect: false` first, or remove its tag `tensorform-protect`");
-        changes.diagnostics.push(finding.with_severity(severity));
+        changes
+            .diagnostics
+            .push(finding.with_severity(how.severity));
         pending.push(address);
     }
     pending.extend(used_by_others(going, index, changes));

@@ -18,11 +18,13 @@ mod existing;
 
 mod anew;
 
-mod instances;
+pub(crate) mod instances;
 
 mod leftover;
 
 mod merging;
+
+mod release;
 
 mod replace;
 
@@ -31,7 +33,7 @@ use std::collections::BTreeMap;
 use model::{
     address::Address,
     catalog::Catalog,
-    diag::Diagnostics,
+    diag::{At, Code, Diagnostic, Diagnostics, Severity},
     ids::ArmId,
     live::{Live, LiveResource, Provisioning},
     plan::{Action, Step},
@@ -48,6 +50,8 @@ pub struct Permissions {
     pub allow_stop: bool,
     /// `--replace`: these are replaced in any case.
     pub replace: Vec<Address>,
+    /// `--release`: these, and what they have, stay and are the stack's no more.
+    pub release: Vec<Address>,
     /// `--adopt`: these become the stack's, by the address that each gets.
     pub adopt: BTreeMap<Address, ArmId>,
 }
@@ -72,7 +76,8 @@ pub fn run(
     for resource in desired {
         decide::step(resource, index, permissions, catalog, &mut changes);
     }
-    leftover::steps(desired, index, &mut changes);
+    let released = release::steps(desired, index, permissions, &mut changes);
+    leftover::steps(desired, index, &released, &mut changes);
     replace::check(desired, index, permissions, &mut changes);
     adopt::check(desired, index, permissions, &mut changes);
     changes
@@ -87,6 +92,36 @@ pub(crate) fn expire(desired: &[Desired], index: &Index<'_>, catalog: &Catalog) 
     }
     leftover::expired(desired, index, &mut changes);
     changes
+}
+
+/// Says that a stack whose lifetime is over has nothing replaced, taken over or released.
+pub(crate) fn refuse_at_the_end(permissions: &Permissions, diagnostics: &mut Diagnostics) {
+    let Permissions {
+        allow_stop: _,
+        replace,
+        release,
+        adopt,
+    } = permissions;
+    let options = replace
+        .iter()
+        .map(|address| (Code::ReplaceRefused, "--replace", address))
+        .chain(
+            adopt
+                .keys()
+                .map(|address| (Code::AdoptRefused, "--adopt", address)),
+        )
+        .chain(
+            release
+                .iter()
+                .map(|address| (Code::ReleaseRefused, "--release", address)),
+        );
+    for (code, option, address) in options {
+        let message = format!(
+            "`{option}` names `{address}`, and the stack's lifetime is over: all it does is end"
+        );
+        let finding = Diagnostic::new(code, At::Nowhere, message).with_severity(Severity::Error);
+        diagnostics.push(finding.with_help("`--renew` starts the lifetime over"));
+    }
 }
 
 /// The steps that delete what is ours and not desired, and do nothing else.

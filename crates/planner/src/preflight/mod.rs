@@ -1,11 +1,11 @@
 //! What must hold before anything is written, beyond what choosing looks at.
 //!
 //! Reading order is by what asking costs: the `quota` of all pools together, and what their
-//! capacity `reservation` groups have; what the
-//! subscription and the credential allow (`rights`); what policies say to nodes (`policy`);
-//! how likely spot capacity is to be had (`placement`); and whether a subnet that is not the
-//! stack's takes the nodes (`network`). Restrictions, images and terms are
-//! checked where they are chosen. Only a plan that writes asks anything.
+//! capacity `reservation` groups have; what the subscription and the credential allow
+//! (`rights`); what policies say to nodes (`policy`); how likely spot capacity is to be had
+//! (`placement`); and whether a subnet that is not the stack's takes the nodes (`network`).
+//! Restrictions, images and terms are checked where they are chosen. Only a plan that writes asks
+//! anything. Whatever it cost to find, all of it is told in one run, by its place in the spec.
 
 mod quota;
 
@@ -24,6 +24,10 @@ mod network;
 pub use self::quota::{QuotaReport, report};
 
 pub(crate) use self::{
-    network::network, placement::placement, policy::policies, quota::quota,
-    reservation::reservations, rights::rights,
+    network::network,
+    placement::placement,
+    policy::policies,
+    quota::{lacking, quota},
+    reservation::reservations,
+    rights::rights,
 };

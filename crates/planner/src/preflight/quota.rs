@@ -62,6 +62,19 @@ pub(crate) fn quota(
     (all, findings)
 }
 
+/// The first counter that does not suffice, in words.
+pub(crate) fn lacking(lines: &[QuotaLine]) -> Option<String> {
+    let line = lines.iter().find(|line| line.ok == Some(false))?;
+    let (limit, used) = (line.limit?, line.used?);
+    Some(format!(
+        "quota `{}` in {}: limit {limit}, used {used}, needed {}, short by {}",
+        line.name,
+        line.location,
+        line.needed,
+        used.saturating_add(line.needed).saturating_sub(limit)
+    ))
+}
+
 /// Quota before and after a plan.
 #[derive(Clone, Debug)]
 pub struct QuotaReport {

@@ -134,12 +134,12 @@ fn actions(step: &Step) -> Vec<String> {
         let verb = match operation {
             Operation::Create | Operation::Put | Operation::Patch { .. } => "write",
             Operation::Delete => "delete",
-            Operation::Deallocate => "deallocate/action",
-            Operation::Start => "start/action",
+            Operation::Deallocate | Operation::DeallocateInstances { .. } => "deallocate/action",
+            Operation::Start | Operation::StartInstances { .. } => "start/action",
             Operation::Reapply => "reapply/action",
             Operation::DeleteInstances { .. } => "delete/action",
             Operation::UpgradeInstances { .. } => "manualupgrade/action",
-            Operation::MergeTags { .. } | Operation::Adopt => {
+            Operation::MergeTags { .. } | Operation::Adopt | Operation::Release => {
                 actions.push("Microsoft.Resources/tags/write".to_owned());
                 continue;
             }
@@ -178,7 +178,11 @@ fn extension(step: &Step, operation: &Operation) -> Option<&'static str> {
         | Operation::Adopt
         | Operation::Settle
         | Operation::AwaitGone
+        | Operation::Release
         | Operation::DeleteInstances { .. }
+        | Operation::DeallocateInstances { .. }
+        | Operation::StartInstances { .. }
+        | Operation::UpgradeInstances { .. }
         | Operation::Deallocate
         | Operation::Start
         | Operation::Reapply

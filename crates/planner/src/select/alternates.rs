@@ -10,7 +10,8 @@ use model::{
 };
 
 use super::{
-    Context, Findings, Selection, Trial, grouping, role::Role, rules::open_zones, select, sticky,
+    Context, Findings, Placement, Selection, Trial, grouping, role::Role, rules::open_zones,
+    select, sticky, zones,
 };
 
 /// Another way to make a pool.
@@ -89,6 +90,7 @@ pub fn all(context: Context<'_>, chosen: &Selection) -> (Vec<Other>, Findings) {
             Err(_) => {}
         }
     };
+    let fewer_zones = without_a_zone(context, chosen);
     for zone in other_zones(context, chosen) {
         let variant = Pool {
             zones: Zones::Listed(vec![zone]),
@@ -116,7 +118,52 @@ pub fn all(context: Context<'_>, chosen: &Selection) -> (Vec<Other>, Findings) {
             add(&variant, format!("{size} at the regular price"), named);
         }
     }
+    others.splice(0..0, fewer_zones);
     (others, findings)
+}
+
+/// A pool that is spread over zones without each of them: its nodes there go to the others, and
+/// all others stay where they are.
+fn without_a_zone(context: Context<'_>, chosen: &Selection) -> Vec<Other> {
+    let pool = context.pool;
+    // A set that lists its zones keeps to the list, and places are reserved in their zones.
+    let is_bound = pool.capacity_reservation.is_some()
+        || chosen.placement == Placement::BatchPool
+        || zones::has_disks(context)
+        || (chosen.placement != Placement::SingleVms && pool.zones != Zones::Auto);
+    if chosen.zones.len() < 2 || is_bound {
+        return Vec::new();
+    }
+    let open = open(context, chosen);
+    let ways = chosen.zones.iter().map(|full| {
+        let mut left = open.clone();
+        left.retain(|zone| zone != full);
+        let is_full = |place: &Option<String>| place.as_ref() == Some(full);
+        let (moving, mut places): (zones::Places, zones::Places) = chosen
+            .places
+            .clone()
+            .into_iter()
+            .partition(|(_, place)| is_full(place));
+        for index in moving.into_keys() {
+            let zone = zones::emptiest(&places, &left);
+            places.insert(index, zone);
+        }
+        let mut left = zones::used(&places);
+        left.sort();
+        let label = match left.as_slice() {
+            [zone] => format!("zone {zone}"),
+            several => format!("zones {}", several.join(", ")),
+        };
+        let selection = Selection {
+            zones: left,
+            places,
+            others: Vec::new(),
+            candidates: Vec::new(),
+            ..chosen.clone()
+        };
+        Other { label, selection }
+    });
+    ways.collect()
 }
 
 fn left_out(context: Context<'_>, label: &str, why: &str) -> Diagnostic {
@@ -131,10 +178,18 @@ fn other_zones(context: Context<'_>, chosen: &Selection) -> Vec<u8> {
     let [zone] = chosen.zones.as_slice() else {
         return Vec::new();
     };
-    let is_other = |other: &u8| other.to_string() != *zone;
+    let others = open(context, chosen).into_iter();
+    others
+        .filter(|other| other != zone)
+        .filter_map(|other| other.parse().ok())
+        .collect()
+}
+
+/// The zones that a pool may be in.
+fn open(context: Context<'_>, chosen: &Selection) -> Vec<String> {
     match &context.pool.zones {
         Zones::None => Vec::new(),
-        Zones::Listed(listed) => listed.iter().copied().filter(is_other).collect(),
+        Zones::Listed(listed) => listed.iter().map(u8::to_string).collect(),
         Zones::Auto => {
             let Some(size) = context.catalog.size(&chosen.size) else {
                 return Vec::new();
@@ -146,11 +201,7 @@ fn other_zones(context: Context<'_>, chosen: &Selection) -> Vec<u8> {
                 count: Some(chosen.count),
                 new_nodes: chosen.count,
             };
-            let open = open_zones(&trial).unwrap_or_default();
-            open.iter()
-                .filter_map(|zone| zone.parse().ok())
-                .filter(is_other)
-                .collect()
+            open_zones(&trial).into_iter().flatten().collect()
         }
     }
 }

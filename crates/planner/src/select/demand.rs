@@ -13,6 +13,10 @@ pub(crate) struct Demand(BTreeMap<String, i64>);
 impl Demand {
     /// Adds a pool of which nothing is live.
     pub(crate) fn add(&mut self, context: Context<'_>, selection: &Selection) {
+        // Who has a reservation has drawn the quota for it.
+        if context.pool.capacity_reservation.is_some() {
+            return;
+        }
         let Some(size) = context.catalog.size(&selection.size) else {
             return;
         };

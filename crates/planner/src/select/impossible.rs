@@ -6,10 +6,9 @@ mod changes;
 use std::collections::BTreeSet;
 
 use model::{
-    catalog::Size,
     diag::{At, Code, Diagnostic, SpecPath},
     plan::CandidateReason,
-    spec::{Pool, Priority, SizeChoice, SizeConstraints},
+    spec::{Pool, SizeChoice, SizeConstraints},
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
@@ -316,7 +315,7 @@ fn elsewhere(near: &[Trial<'_>], binding: Option<&str>) -> Vec<String> {
     let mut near: Vec<&Trial<'_>> = near.iter().collect();
     if is_money {
         near.sort_by_cached_key(|trial| {
-            let price = trial.context.hourly_price(trial.size);
+            let price = trial.context.paid_price(trial.context.location, trial.size);
             (price.is_none(), price, trial.size.name.key())
         });
     }
@@ -337,7 +336,7 @@ fn regions_of(trial: &Trial<'_>, is_money: bool) -> Option<String> {
     let mut offered: Vec<(bool, Decimal, &Region)> = regions
         .filter(|region| context.catalog.offer(region, &trial.size.name).is_some())
         .map(|region| {
-            let price = price_in(context, region, trial.size);
+            let price = context.paid_price(region, trial.size);
             (price.is_none(), price.unwrap_or_default(), region)
         })
         // A price that is not known is no way out of a limit.
@@ -368,12 +367,4 @@ fn regions_of(trial: &Trial<'_>, is_money: bool) -> Option<String> {
         trial.size.name,
         names.join(", ")
     ))
-}
-
-fn price_in(context: Context<'_>, region: &Region, size: &Size) -> Option<Decimal> {
-    let row = context.catalog.vm_price_row(region, &size.name)?;
-    match context.pool.priority {
-        Priority::Regular => row.linux,
-        Priority::Spot(_) => row.spot,
-    }
 }

@@ -40,6 +40,8 @@ pub(crate) mod batch;
 
 mod storage;
 
+mod choices;
+
 mod pool;
 
 mod size;
@@ -50,7 +52,8 @@ use model::{
     catalog::{Catalog, Size},
     diag::Diagnostics,
     live::{Live, Mode, Question, SizeFact},
-    plan::{Candidate, Formula, Memory, Parallelism, Throughput},
+    plan::{AutoChoice, Candidate, Formula, Memory, Parallelism, Throughput},
+    price_book::PriceBook,
     resource::{ImageReference, PurchasePlan, Security},
     spec::{
         Budget, DiskController, DiskType, EphemeralPlacement, OperatingSystem, Pool, Priority, Spec,
@@ -58,6 +61,8 @@ use model::{
     units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
+
+use crate::cost;
 
 pub(crate) use self::{demand::Demand, weight::Weights};
 pub use self::{grouping::Placement, pool::select};
@@ -105,6 +110,8 @@ pub struct Selection {
     pub rules: Vec<String>,
     /// Sentences that explain the choice.
     pub why: Vec<String>,
+    /// What was decided where the spec leaves it open.
+    pub choices: Vec<AutoChoice>,
     /// Every size considered.
     pub candidates: Vec<Candidate>,
 }
@@ -167,8 +174,10 @@ pub struct Context<'a> {
     pub mode: Mode,
     /// The day of the plan, `YYYY-MM-DD`.
     pub today: &'a str,
-    /// What the stack may cost by list prices; `None` where nothing is refused for money.
+    /// What the stack may cost; `None` where nothing is refused for money.
     pub budget: Option<&'a Budget>,
+    /// Prices of an agreement: a budget is about what is paid. Sizes are ranked without them.
+    pub book: Option<&'a PriceBook>,
     /// Whether live choices are made anew.
     pub reselect: bool,
     /// What is live of the pool: single VMs or a set; `None` for nothing.
@@ -198,6 +207,15 @@ impl Context<'_> {
                 OperatingSystem::Windows { .. } => None,
             },
         }
+    }
+
+    /// The same in any region, and by an agreement's prices where it has one.
+    pub fn paid_price(&self, location: &Region, size: &Size) -> Option<Decimal> {
+        let prices = cost::Prices {
+            catalog: self.catalog,
+            book: self.book,
+        };
+        cost::of_node(prices, location, &size.name, self.pool)
     }
 
     /// What Azure says of a size in the region, where it was asked.

@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{
-    Context, Findings, NodeChoice, Selection, Trial, batch, deadline, grouping,
+    Context, Findings, NodeChoice, Selection, Trial, batch, choices, deadline, grouping,
     image::{self, Choice},
     reservation,
     role::{self, Role},
@@ -57,8 +57,6 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let made = sticky::with_own_image(&indices, &nodes, set);
     let is_needed = is_image_needed(context, (&made, &choice, size), &nodes);
     let new_node = new_node(context, &chosen, (&choice, is_needed), &mut findings);
-    batch::warn_of_pair(context, &new_node.image, &mut findings);
-    check_disks(context, size, &mut findings);
     let sizing = sizing(context, &chosen, &mut findings);
     let held = sticky::held(&spread.places, set, &nodes);
     let kept = sticky::kept(context, (&choice, &size.name), &new_node, &held, &nodes);
@@ -72,13 +70,14 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         others: Vec::new(),
         placement,
         image_kind: choice.kind.clone(),
-        accelerated_networking: accelerated_networking(context, &chosen.size, set, &mut findings),
+        accelerated_networking: accelerated_networking(context, size, set, &mut findings),
         memory: sizing.as_ref().map(|sizing| sizing.memory.clone()),
         parallelism: sizing.as_ref().map(|sizing| sizing.parallelism.clone()),
         throughput: sizing.as_ref().and_then(|sizing| sizing.throughput.clone()),
         formulas: sizing.map(|sizing| sizing.formulas).unwrap_or_default(),
         rules: article_rows(context, role, &choice),
         why,
+        choices: Vec::new(),
         candidates: chosen.candidates,
         terms: image::terms(context, new_node.plan.as_ref(), &mut findings),
         zones: zones::of_pool(context, placement, set, &held),
@@ -86,7 +85,35 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         new_node,
         kept,
     };
+    let selection = explained(context, (&choice, size, set), selection, &mut findings);
     (Ok(selection), findings)
+}
+
+/// Says of what was left open how it was decided.
+fn explained(
+    context: Context<'_>,
+    (image, size, set): (&Choice, &Size, Option<&ScaleSet>),
+    selection: Selection,
+    findings: &mut Findings,
+) -> Selection {
+    // New instances of a set get the image of the set, new VMs the newest.
+    if set.is_none() {
+        let live = selection.kept.values().map(|node| &node.image);
+        image::say_newer(context, image, live, findings);
+    }
+    let first = selection.kept.values().next();
+    let choices = choices::all(choices::Decided {
+        context,
+        size,
+        image,
+        node: first.unwrap_or(&selection.new_node),
+        accelerated_networking: selection.accelerated_networking,
+        is_live: first.is_some(),
+    });
+    Selection {
+        choices,
+        ..selection
+    }
 }
 
 /// Whether the spec allows so many nodes of the size, and its capacity reservation group has it.
@@ -104,7 +131,7 @@ fn new_node(
     (choice, is_needed): (&Choice, bool),
     findings: &mut Findings,
 ) -> NodeChoice {
-    NodeChoice {
+    let node = NodeChoice {
         image: image::resolve(context, choice, is_needed, findings),
         plan: image::fact(context, choice)
             .filter(|_| is_needed)
@@ -125,7 +152,10 @@ fn new_node(
             image::fact(context, choice),
             findings,
         ),
-    }
+    };
+    batch::warn_of_pair(context, &node.image, findings);
+    check_disks(context, &chosen.size, findings);
+    node
 }
 
 fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> PoolRefusal {

@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{
-    Context, Findings, Trial,
+    Context, Findings, Placement, Trial, grouping,
     zones::{self, Places, needs_zone},
 };
 use crate::reservation::{self, in_words, nodes};
@@ -90,6 +90,11 @@ fn unfit(context: Context<'_>, size: &Size, id: &ArmId) -> Option<(String, Strin
         let message = format!("Azure reserves no capacity of `{}`", size.name);
         let help = "remove `capacity_reservation`, or use a size of another series";
         return Some((message, help.to_owned()));
+    }
+    if grouping::of(context, size, 1) == Placement::BatchPool {
+        let message = "`capacity_reservation` is not supported yet in pools of Batch";
+        let help = "remove it, or use `orchestrator: manual`";
+        return Some((message.to_owned(), help.to_owned()));
     }
     let Some(group) = reservation::group(context.live, id)? else {
         let message = format!("there is no capacity reservation group `{id}`");

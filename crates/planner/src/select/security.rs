@@ -73,14 +73,14 @@ pub(super) fn choose(
 }
 
 /// What a size does with Trusted Launch.
-struct Support {
+pub(super) struct Support {
     /// Why it does not take it.
-    against: Option<String>,
+    pub(super) against: Option<String>,
     /// Whether Secure Boot can be on.
     secure_boot: bool,
 }
 
-fn support(context: Context<'_>, size: &Size) -> Support {
+pub(super) fn support(context: Context<'_>, size: &Size) -> Support {
     let family = context.catalog.image_family(&size.image_family);
     let (support, reason) = family.map_or(
         (TrustedLaunch::Unknown, "nothing is known of the family"),

@@ -80,6 +80,7 @@ pub(super) fn spread(
 ) -> Spread {
     let context = trial.context;
     let allowed = allowed(trial, nodes, findings);
+    let fair = fair_share(indices.len(), &allowed.zones);
     let stays = |zone: &Option<String>| match (&context.pool.zones, zone) {
         (Zones::Auto, _) => true,
         (Zones::None, zone) => zone.is_none(),
@@ -95,6 +96,9 @@ pub(super) fn spread(
         .filter(|(_, zone)| stays(zone))
         .collect();
     let disks = zones_of_disks(context.live, context.name);
+    if is_chosen_anew(trial, nodes) {
+        leave(&mut places, &allowed.zones, fair, &disks);
+    }
     let room = reservation::room(trial);
     for index in indices {
         if places.contains_key(index) {
@@ -110,6 +114,39 @@ pub(super) fn spread(
         places,
         why: allowed.why,
     }
+}
+
+/// Whether zones of live nodes are chosen anew: of single VMs that are in zones.
+fn is_chosen_anew(trial: &Trial<'_>, nodes: &Nodes<'_>) -> bool {
+    let context = trial.context;
+    let is_single = matches!(context.grouped, Some(Placement::SingleVms));
+    let is_zonal = nodes.values().any(|(_, vm)| !vm.zones.is_empty());
+    context.reselect && context.pool.zones == Zones::Auto && is_single && is_zonal
+}
+
+/// The most nodes that a zone has of so many that are spread evenly.
+fn fair_share(nodes: usize, zones: &[String]) -> usize {
+    nodes.div_ceil(zones.len().max(1))
+}
+
+/// Lets live nodes leave zones that are closed or have more than their share; one with a data
+/// disk stays with it.
+fn leave(places: &mut Places, zones: &[String], fair: usize, disks: &Places) {
+    let mut there: BTreeMap<String, usize> = BTreeMap::new();
+    for zone in disks.values().flatten() {
+        *there.entry(zone.clone()).or_default() += 1;
+    }
+    places.retain(|index, zone| {
+        if disks.contains_key(index) {
+            return true;
+        }
+        let Some(zone) = zone else {
+            return false;
+        };
+        let nodes = there.entry(zone.clone()).or_default();
+        *nodes += 1;
+        zones.contains(zone) && *nodes <= fair
+    });
 }
 
 /// Zones of nodes in the order of their indices, each once.
@@ -154,6 +191,11 @@ pub(super) fn emptiest(places: &Places, zones: &[String]) -> Option<String> {
         in_zone.count()
     };
     zones.iter().min_by_key(|zone| nodes_in(zone)).cloned()
+}
+
+/// Whether data disks of the pool are live, which hold their nodes in their zones.
+pub(super) fn has_disks(context: Context<'_>) -> bool {
+    !zones_of_disks(context.live, context.name).is_empty()
 }
 
 /// Zones of live data disks by the index of their node.
@@ -201,7 +243,7 @@ fn allowed(trial: &Trial<'_>, nodes: &Nodes<'_>, findings: &mut Findings) -> All
             }
             one_of(trial, listed, nodes)
         }
-        Zones::Auto if !trial.grows() => Allowed::none(),
+        Zones::Auto if !trial.grows() && !is_chosen_anew(trial, nodes) => Allowed::none(),
         Zones::Auto => of_open(trial, nodes, findings),
     }
 }

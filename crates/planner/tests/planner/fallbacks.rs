@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     catalog::Catalog,
-    live::Live,
+    live::{Answer, Live, UsageFact},
     plan::{Action, Plan, Scarcity},
     spec::{
         Budget, DataDisk, DiskType, Eviction, OnExceed, OnPartial, Pool, Priority, SizeChoice,
@@ -15,8 +15,8 @@ use model::{
 use rust_decimal::Decimal;
 
 use crate::support::{
-    actions, applied, codes, empty, good_plan, live_stack, options, planned, planned_with, pool,
-    spec, vm,
+    actions, applied, codes, empty, generous, good_plan, live_stack, options, planned,
+    planned_with, pool, spec, vm,
 };
 
 const FIRST: &str = "Standard_E8s_v5";
@@ -26,6 +26,7 @@ fn two_nodes() -> Pool {
     let mut pool = pool(Stage::Training, Workload::Small);
     pool.count = Some(2);
     pool.size = SizeChoice::Named(SizeName::from(FIRST));
+    pool.zones = Zones::None;
     pool
 }
 
@@ -188,6 +189,78 @@ fn a_pool_in_one_zone_may_move_to_another_with_its_disks() {
             step.address
         );
     }
+}
+
+#[test]
+fn a_pool_over_zones_may_do_without_each_of_them() {
+    let mut pool = two_nodes();
+    pool.zones = Zones::Auto;
+    pool.count = Some(5);
+    let check = |pool: &Pool, expected: &[(&str, [&str; 5])]| {
+        let spec = spec(pool.clone());
+        let plan = good_plan(&spec, &empty());
+        let names: Vec<&str> = expected.iter().map(|(label, _)| *label).collect();
+        assert_eq!(labels(&plan), names);
+        for (number, (label, zones)) in expected.iter().enumerate() {
+            let taken = BTreeMap::from([("train".to_owned(), number)]);
+            let other = plan.taking(&taken);
+            assert_eq!(other.breaches(), Vec::<String>::new());
+            let vms = other.steps.iter().filter_map(|step| {
+                let vm = step.after.as_ref()?.virtual_machine()?;
+                vm.zones.first().map(String::as_str)
+            });
+            assert_eq!(vms.collect::<Vec<_>>(), zones, "{label}");
+            // What was made so stays so, and its nodes have nowhere to go.
+            let again = good_plan(&spec, &made(&plan, number));
+            assert_eq!(actions(&again), [], "{label}");
+        }
+    };
+    // Five in zones 1, 2, 3, 1, 2: those that are not in the full zone stay where they are.
+    check(
+        &pool,
+        &[
+            ("zones 2, 3", ["3", "2", "3", "2", "2"]),
+            ("zones 1, 3", ["1", "3", "3", "1", "1"]),
+            ("zones 1, 2", ["1", "2", "1", "1", "2"]),
+        ],
+    );
+    pool.zones = Zones::Listed(vec![1, 2]);
+    check(&pool, &[("zone 2", ["2"; 5]), ("zone 1", ["1"; 5])]);
+    // A zone that no node is in yet is open too.
+    pool.zones = Zones::Auto;
+    pool.count = Some(2);
+    let plan = good_plan(&spec(pool), &empty());
+    assert_eq!(labels(&plan), ["zones 2, 3", "zones 1, 3"]);
+}
+
+#[test]
+fn a_way_for_which_quota_lacks_is_left_out_and_said() {
+    let spec = falling_back(&[SECOND, "Standard_D8s_v5"]);
+    let mut live = empty();
+    live.facts = generous();
+    let region = model::units::Region::new("eastus");
+    let short = UsageFact {
+        name: "standardFSv2Family".to_owned(),
+        display_name: "Standard FSv2 Family vCPUs".to_owned(),
+        limit: 10,
+        used: 4,
+    };
+    if let Some(Answer::Known(counters)) = live.facts.compute_quota.get_mut(&region) {
+        counters.push(short);
+    }
+    let planned = planned(&spec, &live);
+    assert!(
+        !planned.diagnostics.has_errors(),
+        "{:?}",
+        planned.diagnostics
+    );
+    let mut findings = planned.diagnostics.iter();
+    let finding = findings.find(|finding| finding.code.as_str() == "SIZE011");
+    assert_eq!(
+        finding.expect("it is said").message,
+        "without capacity, Standard_F8s_v2 is not tried: quota `standardFSv2Family` in eastus: limit 10, used 4, needed 16, short by 10"
+    );
+    assert_eq!(labels(&planned.plan.expect("a plan")), ["Standard_D8s_v5"]);
 }
 
 #[test]

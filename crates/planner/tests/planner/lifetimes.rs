@@ -312,3 +312,19 @@ fn a_saved_deletion_does_not_outlive_a_renewal_nor_a_saved_creation_its_end() {
     let finding = outlived(&creation, after(4 * HOUR).now).expect("refused");
     assert_eq!(finding.code.as_str(), "PLAN001");
 }
+
+#[test]
+fn a_stack_that_ended_has_nothing_replaced() {
+    let spec = lasting(1);
+    let live = made(&spec);
+    let mut options = after(2 * HOUR);
+    options.permissions.replace = vec![
+        "pool.nosuch[0].vm".parse().expect("an address"),
+        "pool.train[0].vm".parse().expect("an address"),
+    ];
+    let planned = planned(&spec, &live, &options);
+    let refused = codes(&planned.diagnostics);
+    let refused = refused.iter().filter(|code| **code == "CHANGE006").count();
+    assert_eq!(refused, 2, "{:?}", planned.diagnostics);
+    assert!(planned.diagnostics.has_errors());
+}

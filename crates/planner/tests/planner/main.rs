@@ -47,6 +47,10 @@ mod reservations;
 
 mod storage;
 
+mod auto_choices;
+
+mod hardware;
+
 mod rights;
 
 mod windows;
@@ -54,6 +58,8 @@ mod windows;
 mod spot;
 
 mod costs;
+
+mod budgets;
 
 mod previews;
 
@@ -64,6 +70,8 @@ mod lifetimes;
 mod memos;
 
 mod neighbours;
+
+mod power;
 
 mod properties;
 

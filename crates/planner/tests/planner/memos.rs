@@ -40,7 +40,7 @@ fn memo(spec: &Spec) -> PoolMemo {
         live: &live,
         options: &options,
     };
-    let mut memos = memos(input, &plan.expect("a plan"));
+    let mut memos = memos(input, plan.expect("a plan"));
     memos.remove("train").expect("the pool has a memo")
 }
 

@@ -184,6 +184,19 @@ proptest! {
     }
 }
 
+/// Terms are a step only where an image has a purchase plan.
+fn terms() -> Resource {
+    Resource {
+        tags: model::resource::Tags::default(),
+        properties: model::resource::Properties::MarketplaceTerms(
+            model::resource::MarketplaceTerms {
+                plan: crate::own_images::purchase(),
+                accepted: true,
+            },
+        ),
+    }
+}
+
 /// Every attribute that a resource of any kind can have is in the table of classes.
 #[test]
 fn every_attribute_has_a_class() {
@@ -218,16 +231,7 @@ fn every_attribute_has_a_class() {
     rich.access.via = Via::PublicIp;
     rich.access.ssh_from = vec!["203.0.113.0/24".parse().expect("a block")];
     plans.push(good_plan(&rich, &empty()));
-    // Terms are a step only where an image has a purchase plan.
-    let terms = Resource {
-        tags: model::resource::Tags::default(),
-        properties: model::resource::Properties::MarketplaceTerms(
-            model::resource::MarketplaceTerms {
-                plan: crate::own_images::purchase(),
-                accepted: true,
-            },
-        ),
-    };
+    let terms = terms();
     let mut kinds = std::collections::BTreeSet::new();
     let steps = plans.iter().flat_map(|plan| &plan.steps);
     let desired = steps.filter_map(|step| step.after.as_ref());

@@ -49,7 +49,7 @@ pub(crate) fn with_count(spec: &Spec, count: u32) -> Spec {
 }
 
 /// The live set of the stack, to change it.
-fn live_set(live: &mut Live) -> (&mut Provisioning, &mut ScaleSet, &mut Vec<Instance>) {
+pub(crate) fn live_set(live: &mut Live) -> (&mut Provisioning, &mut ScaleSet, &mut Vec<Instance>) {
     let resource = live
         .resources
         .iter_mut()
@@ -83,7 +83,7 @@ fn never_made() -> State {
     }
 }
 
-fn away() -> State {
+pub(crate) fn away() -> State {
     State {
         power: Some(Power::Deallocated),
         ..State::default()
@@ -221,7 +221,7 @@ fn growing_is_one_update_of_capacity() {
     assert_eq!(cores.map(|line| line.needed), Some(2 * 96));
 }
 
-fn going(plan: &Plan) -> Vec<String> {
+pub(crate) fn going(plan: &Plan) -> Vec<String> {
     let gone = step(plan).operations.iter().find_map(|one| {
         let Operation::DeleteInstances { instances } = one else {
             return None;
@@ -319,6 +319,8 @@ fn states_of_instances_are_said_and_are_no_drift() {
     let mut live = live_stack(&spec);
     let (_, _, instances) = live_set(&mut live);
     instances[4].state = away();
+    crate::power::mark(&mut live, "stopped");
+    let (_, _, instances) = live_set(&mut live);
     instances[7].latest_model = Some(false);
     instances[9].state.provisioning = Provisioning::Failed;
     assert!(!good_plan(&spec, &live).has_changes);

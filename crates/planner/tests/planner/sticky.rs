@@ -269,3 +269,50 @@ fn listed_zones_are_taken_in_turn_and_stay() {
     assert_eq!(zones, ["1", "2", "3", "1", "2"]);
     assert_eq!(actions(&good_plan(&spec, &live_stack(&spec))), []);
 }
+
+#[test]
+fn a_newer_version_changes_no_live_node_and_new_ones_get_it() {
+    let of = |count: u32, version: &str| {
+        let mut pool = pool(Stage::Training, Workload::Small);
+        pool.size = SizeChoice::Named(SizeName::from("Standard_E8as_v5"));
+        pool.count = Some(count);
+        pool.image = ImageChoice::Urn {
+            urn: format!("microsoft-dsvm:ubuntu-2204:2204-gen2:{version}")
+                .parse()
+                .expect("a URN"),
+            accept_terms: false,
+        };
+        spec(pool)
+    };
+    let mut live = live_stack(&of(1, "1.0.0"));
+    let notes = |spec: &Spec, live: &model::live::Live| {
+        let planned = planned(spec, live);
+        let notes = planned.diagnostics.iter();
+        let notes = notes.filter(|finding| finding.code.as_str() == "IMAGE006");
+        let notes: Vec<String> = notes.map(|finding| finding.message.clone()).collect();
+        let plan = planned.plan.expect("a plan");
+        (actions(&plan), notes.join("\n"))
+    };
+    // The catalogue has seen a newer one.
+    let (changes, said) = notes(&of(1, "latest"), &live);
+    assert_eq!(changes, Vec::new());
+    assert!(said.contains("live nodes keep version `1.0.0`"), "{said}");
+    // Azure says which one a new node gets.
+    let (changes, said) = notes(&of(2, "latest"), &live);
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert!(
+        said.ends_with(&format!("new nodes get `{NEWEST}`")),
+        "{said}"
+    );
+    // A pinned version is the same for all.
+    assert_eq!(notes(&of(2, "1.0.0"), &live).1, "");
+    // Nothing is newer than the newest.
+    let resource = vm(&mut live, 0).resource.as_mut().expect("a VM");
+    let machine = resource.virtual_machine_mut().expect("a VM");
+    let image = machine
+        .image
+        .marketplace_mut()
+        .expect("a marketplace image");
+    NEWEST.clone_into(&mut image.version);
+    assert_eq!(notes(&of(2, "latest"), &live).1, "");
+}

@@ -110,6 +110,7 @@ pub(crate) fn options() -> Options {
         ssh_keys: None,
         destroy: false,
         orphans: false,
+        power: None,
         reselect: false,
         renew: false,
         targets: BTreeSet::new(),

@@ -193,6 +193,13 @@ fn a_listed_zone_that_is_closed_is_refused_and_regional_is_offered() {
         errors(&listed),
         ["`Standard_E8as_v7` cannot be in zone 1; open zones: 2, 3"]
     );
+    let mut findings = listed.diagnostics.iter();
+    let finding = findings.find(|finding| finding.code.as_str() == "SIZE003");
+    let ways = &finding.expect("a refusal").help;
+    assert!(
+        ways.contains(&"`zones: none` would do".to_owned()),
+        "{ways:?}"
+    );
 }
 
 fn errors(planned: &Planned) -> Vec<&str> {
@@ -243,6 +250,71 @@ fn a_pool_without_zones_stays_without() {
     let plan = good_plan(&cpu(3), &live);
     assert_eq!(in_order(&plan), ["", "", ""]);
     assert_eq!(plan.changes().count(), 1);
+}
+
+/// The plan that chooses anew, and its findings.
+fn anew(spec: &Spec, live: &Live) -> Planned {
+    let mut options = crate::support::options();
+    options.reselect = true;
+    options.permissions.allow_stop = true;
+    planned_with(spec, Catalog::embedded(), live, &options)
+}
+
+#[test]
+fn reselect_leaves_closed_and_crowded_zones_and_moves_no_more_than_that() {
+    let mut live = live_stack(&cpu(5));
+    for (index, zone) in (0..).zip(["1", "1", "1", "2", "3"]) {
+        set_zone(&mut live, index, zone);
+    }
+    live.facts = world(&[]).facts;
+    let moved = |live: &Live| in_order(&anew(&cpu(5), live).plan.expect("a plan"));
+    assert_eq!(moved(&live), ["1", "1", "2", "2", "3"]);
+    let again = good_plan(&cpu(5), &live);
+    assert_eq!(actions(&again), [], "nothing moves unless it is asked for");
+    live.facts = world(&["3"]).facts;
+    assert_eq!(moved(&live), ["1", "1", "1", "2", "2"]);
+    let even = applied(&good_plan(&cpu(5), &world(&[])), &world(&[]));
+    let plan = anew(&cpu(5), &even).plan.expect("a plan");
+    assert_eq!(actions(&plan), [], "an even spread stays");
+    // Without zones they stay without.
+    let regional = with_zones(cpu(2), &Zones::None);
+    let live = applied(&good_plan(&regional, &world(&[])), &world(&[]));
+    assert_eq!(actions(&anew(&cpu(2), &live).plan.expect("a plan")), []);
+}
+
+#[test]
+fn a_node_with_data_disks_does_not_leave_its_zone() {
+    let with_disk = |mut spec: Spec| {
+        if let Some(pool) = spec.pools.get_mut("train") {
+            pool.disks.data = vec![DataDisk {
+                size_gb: 64,
+                disk_type: DiskType::Premium,
+                lun: 0,
+            }];
+        }
+        spec
+    };
+    let spec = with_disk(cpu(2));
+    let mut live = applied(&good_plan(&spec, &world(&[])), &world(&[]));
+    live.facts = world(&["1"]).facts;
+    assert_eq!(actions(&anew(&spec, &live).plan.expect("a plan")), []);
+    // Who lists another zone is not led to believe that stopping would help.
+    let refused = planned(&with_zones(spec, &Zones::Listed(vec![3])), &live);
+    let found: Vec<(&str, String)> = refused
+        .diagnostics
+        .iter()
+        .map(|finding| (finding.code.as_str(), finding.help.join("; ")))
+        .collect();
+    assert!(
+        found.iter().any(|(code, _)| *code == "CHANGE002"),
+        "{found:?}"
+    );
+    let stops = found.iter().filter(|(code, _)| *code == "CHANGE001");
+    let helps: Vec<&str> = stops.map(|(_, help)| help.as_str()).collect();
+    assert_eq!(
+        helps,
+        ["its data disks cannot follow: put the value back"; 2]
+    );
 }
 
 #[test]

@@ -282,11 +282,15 @@ pub(super) fn phrase(step: &Step) -> String {
             format!("create {essence}, once the one being deleted is gone")
         }
         Action::Create => format!("create {essence}"),
+        Action::Update if does(&Operation::Release) => {
+            format!("release {essence}: the tool's tags go, and nothing else")
+        }
         Action::Update => update(step),
         Action::RestartUpdate => "update in place with a restart".to_owned(),
         Action::StopUpdate if does(&Operation::Start) => {
             "deallocate, update, start again".to_owned()
         }
+        Action::StopUpdate if step.reason.code == ReasonCode::Asked => calls(&step.operations),
         Action::StopUpdate => "deallocate, update".to_owned(),
         Action::Replace if creates_first(step) => {
             format!("create {essence}, then delete the old one")
@@ -300,13 +304,13 @@ pub(super) fn phrase(step: &Step) -> String {
 
 /// What an update does: a set is written, and its instances are brought up to date.
 fn update(step: &Step) -> String {
-    let rolled = step
-        .operations
-        .iter()
-        .find_map(|operation| match operation {
-            Operation::UpgradeInstances { instances, at_once } => Some((instances.len(), *at_once)),
-            _ => None,
-        });
+    let rolled = step.operations.iter().find_map(|operation| {
+        if let Operation::UpgradeInstances { instances, at_once } = operation {
+            Some((instances.len(), *at_once))
+        } else {
+            None
+        }
+    });
     let Some((count, at_once)) = rolled else {
         return "update in place".to_owned();
     };
@@ -341,11 +345,14 @@ fn calls(operations: &[Operation]) -> String {
             Operation::Patch { .. } => "update",
             Operation::MergeTags { .. } => "set tags",
             Operation::Adopt => "take over",
+            Operation::Release => "release",
             Operation::Settle => "wait for the write under way",
             Operation::AwaitGone => "wait until it is gone",
             Operation::DeleteInstances { .. } => "delete instances",
             Operation::UpgradeInstances { .. } => "bring instances up to date",
             Operation::Deallocate => "deallocate",
+            Operation::DeallocateInstances { .. } => "deallocate instances",
+            Operation::StartInstances { .. } => "start instances",
             Operation::Start => "start",
             Operation::Reapply => "reapply",
             Operation::Delete => "delete",
@@ -357,7 +364,12 @@ fn calls(operations: &[Operation]) -> String {
 /// Why, where the action alone does not say it.
 pub(crate) fn reason(code: ReasonCode) -> Option<&'static str> {
     match code {
-        ReasonCode::Equal | ReasonCode::Absent | ReasonCode::Differs | ReasonCode::Destroy => None,
+        ReasonCode::Equal
+        | ReasonCode::Absent
+        | ReasonCode::Differs
+        | ReasonCode::Destroy
+        | ReasonCode::Asked => None,
+        ReasonCode::Released => Some("leaves the stack, and stays"),
         ReasonCode::Adopted => Some("was nobody's, becomes the stack's"),
         ReasonCode::Expired => Some("the stack's lifetime is over"),
         ReasonCode::NotInSpec => Some("not in the spec any more"),

@@ -1,6 +1,6 @@
 //! What a memo says beside a decision: price, quota, and what would change the answer.
 
-use model::plan::{Alternative, PoolMemo, QuotaLine};
+use model::plan::{Alternative, AutoChoice, PoolMemo, QuotaLine};
 
 use super::pools::{CURRENCY, fact_table, label};
 use crate::{
@@ -12,9 +12,20 @@ use crate::{
     words,
 };
 
-/// Price and quota, a line each.
+/// What was decided where the spec leaves it open, price and quota, a line each.
 pub(super) fn facts(memo: &PoolMemo) -> Table {
     let mut table = fact_table();
+    for (position, choice) in memo.choices.iter().enumerate() {
+        let AutoChoice {
+            key,
+            value,
+            code,
+            why,
+        } = choice;
+        let heading = if position == 0 { "decided" } else { "" };
+        let sentence = format!("{key} {value}: {why} [{code}]");
+        table.row([label(heading), Line::of(sentence)]);
+    }
     let price = memo.price.as_deref();
     table.row([
         label("price"),

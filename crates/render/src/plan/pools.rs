@@ -192,6 +192,7 @@ fn facts(pool: &PoolPlan) -> Table {
         formulas: _,
         rules,
         why,
+        choices: _,
         candidates: _,
     } = pool;
     let mut table = fact_table();

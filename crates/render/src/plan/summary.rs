@@ -11,6 +11,8 @@ pub(super) fn sentence(plan: &Plan) -> String {
     if !plan.has_changes {
         return if plan.destroys() {
             nothing_to_destroy(plan)
+        } else if plan.lifetime.is_some_and(|lifetime| lifetime.over) {
+            nothing_more_ends(plan)
         } else if plan.orphans {
             format!("No changes. {} has no orphans that can go.", plan.stack)
         } else {
@@ -66,6 +68,26 @@ fn nothing_to_destroy(plan: &Plan) -> String {
         Left::Protected(_) => {
             format!("No changes. All that is left of {stack} is protected, or needed by what is.")
         }
+    }
+}
+
+/// The lifetime is over, and there is nothing more to delete.
+fn nothing_more_ends(plan: &Plan) -> String {
+    let stack = &plan.stack;
+    let pools = if plan.targets.is_empty() {
+        String::new()
+    } else {
+        format!(" of {}", words::listed(&plan.targets, 8))
+    };
+    match Left::of(plan.diagnostics.iter().map(|finding| finding.code.clone())) {
+        Left::Nothing | Left::Group => {
+            format!(
+                "No changes. The lifetime of {stack} is over, and nothing{pools} is left to go."
+            )
+        }
+        Left::Used | Left::Protected(_) => format!(
+            "No changes. The lifetime of {stack} is over; what is left{pools} is protected or used by others, or needed by what is."
+        ),
     }
 }
 

@@ -123,6 +123,7 @@ pub(crate) fn training_pool(size: &str, count: u32) -> PoolPlan {
             "the HPC image instead of the Data Science VM: its drivers are older than the GPUs"
                 .to_owned(),
         ],
+        choices: Vec::new(),
         candidates: candidates(size),
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::{
     cost::{Amount, PoolRun, RunBasis},
     plan::{
-        Alternative, AlternativeKind, Explanation, Plan, PoolMemo, PoolPlan, PoolRefusal,
-        QuotaLine, Verdict, read_plan,
+        Alternative, AlternativeKind, AutoChoice, Explanation, Plan, PoolMemo, PoolPlan,
+        PoolRefusal, QuotaLine, Verdict, read_plan,
     },
     units::{Micros, Region},
 };
@@ -159,6 +159,12 @@ fn memo(plan: &Plan) -> PoolMemo {
         total: amount(98_320_000, true),
         run: Some(run),
         price: Some("98.32 USD/h (Linux, on demand, 2026-08-01, a source)".to_owned()),
+        choices: vec![AutoChoice {
+            key: "security".to_owned(),
+            value: "standard".to_owned(),
+            code: "security_size_lacks".to_owned(),
+            why: "the size does not support Trusted Launch".to_owned(),
+        }],
         quota: vec![
             quota("one", Some(100)),
             quota("two", Some(1_000)),

@@ -47,6 +47,7 @@ fn pool(scarcity: Scarcity) -> PoolPlan {
         formulas: Vec::new(),
         rules: Vec::new(),
         why: Vec::new(),
+        choices: Vec::new(),
         candidates: Vec::new(),
     }
 }

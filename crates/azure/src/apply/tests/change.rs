@@ -41,6 +41,25 @@ fn resize(attributes: &[&str]) -> Vec<Operation> {
     vec![Operation::Patch { attributes }]
 }
 
+/// What a step has written is no surprise to its next operation, however the spec spells it.
+#[tokio::test]
+async fn a_tag_in_capitals_is_the_steps_own_change() {
+    let world = World::calm().await;
+    let mut set = Tags::default();
+    set.set("Team", "ml");
+    let mut operations = vec![Operation::MergeTags {
+        set,
+        remove: Vec::new(),
+    }];
+    operations.extend(resize(&["size"]));
+    let step = with_vm(&world, operations, |machine| {
+        machine.size = "Standard_D4s_v5".into();
+    })
+    .await;
+    let (outcome, _) = world.apply(vec![step]).await;
+    assert!(outcome.reached(), "{outcome:?}");
+}
+
 #[tokio::test]
 async fn a_change_goes_with_the_etag_it_read() {
     let world = World::calm().await;

@@ -304,7 +304,8 @@ impl Scope<'_> {
         }
         let every = self.path(&["batch", "autoscale", "every"]);
         let seconds = autoscale.every.seconds();
-        let is_odd = !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&seconds) || seconds % 60 > 0;
+        let is_odd = !(SHORTEST_INTERVAL..=LONGEST_INTERVAL).contains(&seconds)
+            || !seconds.is_multiple_of(60);
         if is_odd && check.is_sound(&every) {
             check.report(
                 Code::SpecInvalidValue,
@@ -320,7 +321,17 @@ impl Scope<'_> {
 
     /// What pools of Batch will have, and do not yet.
     fn later(&self, check: &mut Check<'_>) {
-        let asked: [(&[&str], bool, &str); 4] = [
+        let asked: [(&[&str], bool, &str); 6] = [
+            (
+                &["disks", "os", "ephemeral"],
+                self.pool.disks.os_ephemeral != EphemeralOs::No,
+                "take the managed disk",
+            ),
+            (
+                &["disk_controller"],
+                self.pool.disk_controller.is_some(),
+                "leave the controller to Azure",
+            ),
             (
                 &["disks", "scratch"],
                 self.pool.disks.scratch_nvme,

@@ -288,7 +288,11 @@ fn marketplace(context: Context<'_>, size: &Size, urn: &Urn) -> Result<Choice, S
         Some(row) => match try_row(context, size, row) {
             Ok((_, choice)) => choice,
             // The user says that the driver is taken care of by naming the image.
-            Err(_) if is_driver_matter(context, size, row) => of_row(row),
+            Err(_) if is_driver_matter(context, size, row) => {
+                let mut choice = of_row(row);
+                choice.notes.extend(driver_to_install(context, size, row));
+                choice
+            }
             Err(reason) => return Err(reason),
         },
         None => {
@@ -393,6 +397,20 @@ fn own(context: Context<'_>, size: &Size, id: &str) -> Result<Choice, String> {
         Some(reason) => Err(reason),
         None => Ok(choice),
     }
+}
+
+/// What a user who names an image without a driver has to do.
+fn driver_to_install(context: Context<'_>, size: &Size, row: &ImageRow) -> Option<String> {
+    let cell = context.catalog.image_fit(&size.image_family, &row.column)?;
+    let how = match &cell.driver {
+        Some(extension) => format!("install it with the extension `{extension}`"),
+        None => "install it".to_owned(),
+    };
+    let named = name(row);
+    Some(format!(
+        "{named} brings no driver for {}: {how} ({})",
+        size.name, cell.reason
+    ))
 }
 
 fn is_driver_matter(context: Context<'_>, size: &Size, row: &ImageRow) -> bool {

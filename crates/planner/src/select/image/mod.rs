@@ -14,6 +14,6 @@ mod terms;
 
 pub use self::{
     choice::{Choice, UNKNOWN_VERSION, choose, of_live},
-    resolve::{ask_counterparts, fact, resolve},
+    resolve::{ask_counterparts, fact, resolve, say_newer},
     terms::terms,
 };

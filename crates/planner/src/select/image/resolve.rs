@@ -58,14 +58,13 @@ pub fn resolve(
     if !is_needed {
         return choice.reference(offline_version().unwrap_or_else(|| UNKNOWN_VERSION.to_owned()));
     }
-    let urn = choice.name();
     let version = match choice.answer(context) {
         None => {
             findings.questions.insert(question_of(context, choice));
             offline_version()
         }
         Some(Answer::Known(Some(fact))) => {
-            check(context, &urn, fact, &at, findings);
+            check(context, &choice.name(), fact, &at, findings);
             Some(fact.version.clone())
         }
         Some(Answer::Known(None)) => {
@@ -78,7 +77,7 @@ pub fn resolve(
             let version = offline_version();
             // Offline one warning says all that is unknown.
             if context.mode != Mode::Offline {
-                let finding = unverified(&urn, version.as_deref(), reason, at.clone());
+                let finding = unverified(choice, version.as_deref(), reason, at.clone());
                 findings.diagnostics.push(finding);
             }
             version
@@ -121,15 +120,40 @@ fn not_found(context: Context<'_>, choice: &Choice, at: At) -> Diagnostic {
 }
 
 /// A version that Azure did not confirm is a risk; without any version nothing can be made.
-fn unverified(urn: &str, version: Option<&str>, reason: &str, at: At) -> Diagnostic {
-    let message = format!("the version of `{urn}` could not be checked: {reason}");
-    match version {
-        Some(version) => Diagnostic::new(Code::ImageUnverified, at, message)
-            .with_help(format!("the plan has version `{version}`, which was seen elsewhere")),
-        None => Diagnostic::new(Code::ImageUnverified, at, message)
-            .with_severity(Severity::Error)
-            .with_help("no version is known: name one with `image: {urn: PUBLISHER:OFFER:SKU:VERSION}`, or plan again"),
-    }
+fn unverified(choice: &Choice, version: Option<&str>, reason: &str, at: At) -> Diagnostic {
+    let name = choice.name();
+    let message = match &choice.name {
+        Name::Marketplace { .. } | Name::Gallery(_) => {
+            format!("the version of `{name}` could not be checked: {reason}")
+        }
+        Name::Managed(_) => format!("`{name}` could not be checked: {reason}"),
+    };
+    let finding = Diagnostic::new(Code::ImageUnverified, at, message);
+    let help = match (&choice.name, version) {
+        // It has no versions: there is nothing to name.
+        (Name::Managed(_), _) => {
+            return finding.with_help(
+                "the plan has the image as it is named; apply fails where it is not there, or is for other sizes",
+            );
+        }
+        (_, Some(version)) if choice.pinned.is_some() => {
+            format!("the plan has version `{version}`, as the spec names it")
+        }
+        (_, Some(version)) => {
+            format!("the plan has version `{version}`, which was seen elsewhere")
+        }
+        (Name::Marketplace { .. }, None) => {
+            "no version is known: name one with `image: {urn: PUBLISHER:OFFER:SKU:VERSION}`, or plan again".to_owned()
+        }
+        (Name::Gallery(_), None) => format!(
+            "no version is known: name one with `image: {{id: {name}/versions/VERSION}}`, or plan again"
+        ),
+    };
+    let severity = match version {
+        Some(_) => Severity::Warning,
+        None => Severity::Error,
+    };
+    finding.with_severity(severity).with_help(help)
 }
 
 fn check(context: Context<'_>, name: &str, fact: &ImageFact, at: &At, findings: &mut Findings) {
@@ -199,6 +223,50 @@ pub(super) fn system(os: &OperatingSystem) -> System {
         OperatingSystem::Linux => System::Linux,
         OperatingSystem::Windows { .. } => System::Windows,
     }
+}
+
+/// Says that nodes which are made from now on get a newer version than live ones keep.
+pub fn say_newer<'a>(
+    context: Context<'_>,
+    choice: &Choice,
+    live: impl Iterator<Item = &'a ImageReference>,
+    findings: &mut Findings,
+) {
+    let told = choice.fact(context).map(|fact| fact.version.clone());
+    let newest = told.or_else(|| choice.last_seen.clone());
+    let (None, Some(newest)) = (&choice.pinned, newest) else {
+        return;
+    };
+    let same_image = live.filter(|image| choice.covers(image));
+    let versions = same_image.filter_map(version_of);
+    let Some(oldest) = versions.min_by_key(|version| numbers(version)) else {
+        return;
+    };
+    if numbers(&newest) <= numbers(&oldest) {
+        return;
+    }
+    let message = format!(
+        "live nodes keep version `{oldest}` of `{}`, new nodes get `{newest}`",
+        choice.name()
+    );
+    let at = At::Value(SpecPath::pool(context.name, &["image"]));
+    let finding = Diagnostic::new(Code::ImageNewer, at, message);
+    findings.diagnostics.push(finding.with_help(
+        "to have one version on all nodes, name it in `image`: those of another one are made anew for it",
+    ));
+}
+
+fn version_of(image: &ImageReference) -> Option<String> {
+    match image {
+        ImageReference::Marketplace(image) => Some(image.version.clone()),
+        ImageReference::Own(image) => choice::own_name(image.id.as_str()).1,
+    }
+}
+
+/// A version by its numbers, so that `9` is older than `10`.
+fn numbers(version: &str) -> Vec<u64> {
+    let parts = version.split('.');
+    parts.map(|part| part.parse().unwrap_or_default()).collect()
 }
 
 /// Warns of releases that are known not to work.

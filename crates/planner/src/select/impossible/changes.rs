@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::spec::{
-    EphemeralOs, ImageChoice, Method, Pool, Precision, Priority, SizeChoice, SizeConstraints,
-    Stage, Zones,
+use model::{
+    catalog::Fit,
+    spec::{
+        EphemeralOs, ImageChoice, Method, OperatingSystem, Pool, Precision, Priority, SizeChoice,
+        SizeConstraints, Stage, Zones,
+    },
 };
 use rust_decimal::Decimal;
 
@@ -31,11 +34,7 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
     if matches!(pool.zones, Zones::Listed(_)) {
         change("`zones: none`".to_owned(), &|pool| pool.zones = Zones::None);
     }
-    if pool.image != ImageChoice::Auto {
-        change("`image: auto`".to_owned(), &|pool| {
-            pool.image = ImageChoice::Auto;
-        });
-    }
+    changes_of_images(context, near, &mut change);
     changes_of_disks(pool, &mut change);
     if pool.capacity_reservation.is_some() {
         change("`capacity_reservation: null`".to_owned(), &|pool| {
@@ -68,6 +67,61 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
     }
     changes.extend(without_constraints(pool));
     changes
+}
+
+/// The plain distribution for a size that no image with a driver runs on, with the words for it.
+fn plain_image(context: Context<'_>, near: &[Trial<'_>]) -> Option<(String, String)> {
+    let trial = near.first()?;
+    if context.pool.image != ImageChoice::Auto || context.pool.os != OperatingSystem::Linux {
+        return None;
+    }
+    let size = trial.size;
+    let rows = context.catalog.images().iter();
+    let mut plain = rows.filter(|row| row.kind == "distribution" && row.usable);
+    let (row, verdict) = plain.find_map(|row| {
+        let boots = size.generations.is_empty() || size.generations.contains(&row.generation);
+        let runs = size
+            .architecture
+            .is_none_or(|architecture| architecture == row.architecture);
+        let cell = (context.catalog).image_fit(&size.image_family, &row.column)?;
+        (boots && runs && cell.verdict != Fit::No).then_some((row, cell.verdict))
+    })?;
+    let urn = format!("{}:{}:{}:latest", row.publisher, row.offer, row.sku);
+    let driver = match verdict {
+        Fit::NeedsDriver => ", with a driver that you install,",
+        Fit::Ok | Fit::Expected | Fit::No => "",
+    };
+    let words = format!("`image: {{urn: \"{urn}\"}}`{driver}");
+    Some((urn, words))
+}
+
+/// Another image, or another operating system.
+fn changes_of_images(
+    context: Context<'_>,
+    near: &[Trial<'_>],
+    change: &mut impl FnMut(String, &dyn Fn(&mut Pool)),
+) {
+    let pool = context.pool;
+    if pool.image != ImageChoice::Auto {
+        change("`image: auto`".to_owned(), &|pool| {
+            pool.image = ImageChoice::Auto;
+        });
+    }
+    if pool.os != OperatingSystem::Linux {
+        change("`os: linux`".to_owned(), &|pool| {
+            pool.os = OperatingSystem::Linux;
+        });
+    }
+    if let Some((urn, words)) = plain_image(context, near) {
+        change(words, &|pool| {
+            if let Ok(urn) = urn.parse() {
+                pool.image = ImageChoice::Urn {
+                    urn,
+                    accept_terms: false,
+                };
+            }
+        });
+    }
 }
 
 /// Without what the pool asks of the disks of its nodes.

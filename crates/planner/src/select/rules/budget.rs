@@ -50,7 +50,8 @@ pub(in crate::select) fn excess(trial: &Trial<'_>) -> Option<Excess> {
         currency: _,
         on_exceed: _,
     } = trial.context.budget.filter(|_| trial.grows())?;
-    let price = trial.context.hourly_price(trial.size)?;
+    let context = trial.context;
+    let price = context.paid_price(context.location, trial.size)?;
     let cost = price.checked_mul(Decimal::from(trial.count.unwrap_or(1)))?;
     let limits = [
         ("hourly", Some(cost), *hourly),

@@ -1,0 +1,133 @@
+//! `stop` and `start`, and instances of scale sets that come back.
+
+use model::{
+    catalog::Catalog,
+    live::{Live, Power},
+    plan::{Action, Operation, Step},
+    resource::tags,
+    spec::{Spec, Stage, Workload},
+};
+use tensorform_planner::Power as Wish;
+
+use crate::{
+    scale_sets::{away, ethernet, going, live_set, step, with_count},
+    support::{codes, good_plan, live_stack, options, planned_with, pool, spec, vm},
+};
+
+fn small() -> Spec {
+    spec(pool(Stage::Training, Workload::Small))
+}
+
+fn powered(wish: Wish, live: &Live) -> model::plan::Plan {
+    let mut options = options();
+    options.power = Some(wish);
+    options.targets = ["train".to_owned()].into();
+    let planned = planned_with(&small(), Catalog::embedded(), live, &options);
+    assert!(
+        !planned.diagnostics.has_errors(),
+        "{:?}",
+        planned.diagnostics
+    );
+    let plan = planned.plan.expect("a plan");
+    assert_eq!(plan.breaches(), Vec::<String>::new());
+    plan
+}
+
+#[test]
+fn stop_marks_and_deallocates_nodes_and_start_undoes_both() {
+    let mut live = live_stack(&small());
+    let plan = powered(Wish::Stop, &live);
+    let steps: Vec<&Step> = plan.changes().collect();
+    let [step] = steps.as_slice() else {
+        panic!("one node: {steps:?}");
+    };
+    assert_eq!(step.action, Action::StopUpdate);
+    assert!(
+        matches!(
+            step.operations.as_slice(),
+            [Operation::MergeTags { .. }, Operation::Deallocate]
+        ),
+        "{:?}",
+        step.operations
+    );
+    assert!(
+        plan.cost.after.hourly_micros < plan.cost.before.hourly_micros,
+        "only disks are paid for"
+    );
+
+    vm(&mut live, 0).state.power = Some(Power::Deallocated);
+    vm(&mut live, 0).tags.set(tags::POWER, tags::STOPPED);
+    let resource = vm(&mut live, 0).resource.as_mut().expect("a resource");
+    resource.tags.set(tags::POWER, tags::STOPPED);
+    assert!(!powered(Wish::Stop, &live).has_changes);
+    assert!(!good_plan(&small(), &live).has_changes, "it is no drift");
+
+    let plan = powered(Wish::Start, &live);
+    let step = plan.changes().next().expect("a change");
+    assert_eq!(step.action, Action::Start);
+    assert!(
+        matches!(
+            step.operations.as_slice(),
+            [Operation::MergeTags { .. }, Operation::Start]
+        ),
+        "{:?}",
+        step.operations
+    );
+    assert!(plan.cost.after.hourly_micros > plan.cost.before.hourly_micros);
+}
+
+#[test]
+fn a_pool_without_nodes_cannot_be_stopped() {
+    let mut options = options();
+    options.power = Some(Wish::Stop);
+    for pool in ["train", "nosuch"] {
+        options.targets = [pool.to_owned()].into();
+        let planned = planned_with(
+            &small(),
+            Catalog::embedded(),
+            &crate::support::empty(),
+            &options,
+        );
+        assert!(
+            codes(&planned.diagnostics).contains(&"PLAN006"),
+            "{pool}: {:?}",
+            planned.diagnostics
+        );
+    }
+}
+
+/// Marks the set as stopped by somebody who asked for it.
+pub(crate) fn mark(live: &mut Live, power: &str) {
+    let mut sets = live.resources.iter_mut();
+    let set = sets.find(|one| {
+        one.resource
+            .as_ref()
+            .is_some_and(|it| it.scale_set().is_some())
+    });
+    let set = set.expect("the set");
+    set.tags.set(model::resource::tags::POWER, power);
+}
+
+#[test]
+fn instances_that_azure_took_back_are_started_again() {
+    let spec = spec(ethernet(20));
+    let mut live = live_stack(&spec);
+    let (_, _, instances) = live_set(&mut live);
+    for at in [4, 11] {
+        instances[at].state = away();
+    }
+    instances[11].state.evicted = true;
+    let plan = good_plan(&spec, &live);
+    let step = step(&plan);
+    assert_eq!(
+        (step.action, step.reason.code),
+        (Action::Start, model::plan::ReasonCode::Evicted)
+    );
+    let [Operation::StartInstances { instances }] = step.operations.as_slice() else {
+        panic!("{:?}", step.operations);
+    };
+    assert_eq!(*instances, ["4", "11"]);
+    // A smaller set lets those go that have no hardware, and starts nothing.
+    let plan = good_plan(&with_count(&spec, 18), &live);
+    assert_eq!(going(&plan), ["4", "11"]);
+}

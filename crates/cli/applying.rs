@@ -165,12 +165,7 @@ pub(crate) fn run(
     let Some(client) = world.client() else {
         return Err(crate::planning::is_offline());
     };
-    let nonce: String = uuid::Uuid::new_v4()
-        .simple()
-        .to_string()
-        .chars()
-        .take(12)
-        .collect();
+    let nonce = nonce();
     let mut inputs = ApplyInputs::new(nonce.clone(), crate::planning::now());
     if needs_generated_key(plan) {
         inputs.generated_ssh_key = Some(keys::generated(&plan.stack)?);
@@ -225,6 +220,12 @@ pub(crate) fn run(
         found,
         exit,
     })
+}
+
+/// Twelve characters that no other run has.
+fn nonce() -> String {
+    let random = uuid::Uuid::new_v4().simple().to_string();
+    random.chars().take(12).collect()
 }
 
 /// Whether a pool is tried again later where there is no capacity.

@@ -102,14 +102,7 @@ fn status(
             .filter(|_| ours.clone().next().is_some()),
         nodes: nodes.into_iter().map(|(_, row)| row).collect(),
         sets: sets(made, &steps, now, catalog),
-        missing: steps
-            .iter()
-            .filter(|(address, (action, ..))| {
-                *action == Action::Create
-                    && ["vm", "scale_set", "batch_pool"].contains(&address.leaf())
-            })
-            .map(|(address, _)| address.to_string())
-            .collect(),
+        missing: missing(&steps),
         orphans: ours
             .filter(|(_, address)| is_orphan(address))
             .map(|(resource, _)| loose(resource, live, catalog))
@@ -147,6 +140,16 @@ fn wanted(made: &Made) -> Option<BTreeSet<&Address>> {
     }
     let wanted = plan.steps.iter().filter(|step| step.after.is_some());
     Some(wanted.map(|step| &step.address).collect())
+}
+
+/// What has nodes and is to be made.
+fn missing(steps: &BTreeMap<Address, Intent>) -> Vec<String> {
+    let has_nodes = |address: &Address| ["vm", "scale_set", "batch_pool"].contains(&address.leaf());
+    steps
+        .iter()
+        .filter(|(address, (action, ..))| *action == Action::Create && has_nodes(address))
+        .map(|(address, _)| address.to_string())
+        .collect()
 }
 
 /// What the plan would do, by address: the action, why, and the attributes that differ.

@@ -156,14 +156,7 @@ impl<'a> Assembly<'a> {
         if live.owner != Owner::Foreign {
             match kind {
                 ResourceKind::VirtualNetwork => self.add_subnets(&live, body),
-                ResourceKind::VirtualMachine => {
-                    self.add_parts(&live.id, body);
-                    if let Some(set) = wire::set_of_vm(body) {
-                        let instance = wire::instance_of_vm(&live.id, body, live.state.clone());
-                        self.instances.entry(set).or_default().push(instance);
-                        self.add_children(&live.id, wire::parts_of_instance(body));
-                    }
-                }
+                ResourceKind::VirtualMachine => self.add_machine(&live, body),
                 ResourceKind::ResourceGroup
                 | ResourceKind::Subnet
                 | ResourceKind::NetworkSecurityGroup
@@ -180,6 +173,16 @@ impl<'a> Assembly<'a> {
             }
         }
         self.found.insert(id, live);
+    }
+
+    /// The parts of a VM, and the VM itself where it is an instance of a set.
+    fn add_machine(&mut self, live: &LiveResource, body: &Value) {
+        self.add_parts(&live.id, body);
+        if let Some(set) = wire::set_of_vm(body) {
+            let instance = wire::instance_of_vm(&live.id, body, live.state.clone());
+            self.instances.entry(set).or_default().push(instance);
+            self.add_children(&live.id, wire::parts_of_instance(body));
+        }
     }
 
     /// The VM of ours whose interface has this public address.

@@ -170,23 +170,22 @@ fn encode_network(network: &BatchNetwork) -> Value {
 
 /// What decides the number of nodes.
 fn scale(pool: &BatchPool) -> Value {
-    match &pool.autoscale {
-        Some(BatchAutoscale {
-            formula,
-            interval_minutes,
-        }) => json!({"autoScale": {
+    if let Some(BatchAutoscale {
+        formula,
+        interval_minutes,
+    }) = &pool.autoscale
+    {
+        return json!({"autoScale": {
             "formula": formula, "evaluationInterval": format!("PT{interval_minutes}M"),
-        }}),
-        None => {
-            let (dedicated, spot) = match pool.priority {
-                VmPriority::Regular => (pool.nodes, 0),
-                VmPriority::Spot { .. } => (0, pool.nodes),
-            };
-            json!({"fixedScale": {
-                "targetDedicatedNodes": dedicated, "targetLowPriorityNodes": spot,
-            }})
-        }
+        }});
     }
+    let (dedicated, spot) = match pool.priority {
+        VmPriority::Regular => (pool.nodes, 0),
+        VmPriority::Spot { .. } => (0, pool.nodes),
+    };
+    json!({"fixedScale": {
+        "targetDedicatedNodes": dedicated, "targetLowPriorityNodes": spot,
+    }})
 }
 
 /// The write that changes these attributes of a live pool: only its number of nodes changes.

@@ -342,12 +342,12 @@ async fn a_vm_joins_and_leaves_a_reservation_only_without_its_hardware() {
             reply.expect(409).text("/error/target"),
             "capacityReservationGroup"
         );
-        let stop = vm("one").replace("?", "/deallocate?");
+        let stop = vm("one").replace('?', "/deallocate?");
         rig.post(&stop).await.expect(202);
         rig.pass(60);
         rig.patch(&vm("one"), change(join)).await.expect(200);
         rig.pass(8);
-        let start = vm("one").replace("?", "/start?");
+        let start = vm("one").replace('?', "/start?");
         rig.post(&start).await.expect(202);
         rig.pass(60);
         assert_eq!(usage(&rig, "cores").await, cores);

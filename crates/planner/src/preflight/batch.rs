@@ -123,7 +123,12 @@ fn demand(steps: &[Step], weights: Weights<'_>) -> BTreeMap<ArmId, Amounts> {
         let before = match step.action {
             Action::Create => None,
             Action::NoOp | Action::Repair => Some(after),
-            _ => pool(step.before.as_ref()),
+            Action::Update
+            | Action::RestartUpdate
+            | Action::StopUpdate
+            | Action::Replace
+            | Action::Start
+            | Action::Delete => pool(step.before.as_ref()),
         };
         add(
             amounts,

@@ -39,7 +39,7 @@ struct Pair {
 const UBUNTU_22: &str = "batch.node.ubuntu 22.04";
 const UBUNTU_24: &str = "batch.node.ubuntu 24.04";
 
-/// Pairs as of Azure/Batch@b4ca532b. Ubuntu 20.04 and older, CentOS and all of Arm are gone or
+/// Pairs as of `Azure/Batch@b4ca532b`. Ubuntu 20.04 and older, `CentOS` and all of Arm are gone or
 /// were never there.
 const PAIRS: &[Pair] = &[
     pair("microsoft-dsvm", "ubuntu-hpc", "2204", UBUNTU_22)

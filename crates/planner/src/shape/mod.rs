@@ -168,8 +168,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::PublicIpAddress
         | ResourceKind::NatGateway
         | ResourceKind::BastionHost => 1,
-        ResourceKind::SshPublicKey => 3,
-        ResourceKind::BatchAccount => 3,
+        ResourceKind::SshPublicKey | ResourceKind::BatchAccount => 3,
         ResourceKind::Disk
         | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine

@@ -116,11 +116,6 @@ impl Node<'_> {
         let id = self.scope.names.vm(self.name, index);
         let name = self.scope.names.node(self.name, index);
         let choice = self.selection.node(index);
-        let disks = &self.pool.disks.data;
-        let data_disks: BTreeMap<u32, DataDiskAttachment> = disks
-            .iter()
-            .map(|disk| (disk.lun, self.attachment(index, *disk)))
-            .collect();
         let properties = VirtualMachine {
             location: self.scope.context.location.clone(),
             zones: choice.zone.into_iter().collect(),
@@ -146,7 +141,7 @@ impl Node<'_> {
                 ephemeral: choice.ephemeral,
             },
             disk_controller: choice.disk_controller,
-            data_disks,
+            data_disks: self.attachments(index),
             network: NetworkInterface {
                 name: format!("{name}-nic"),
                 subnet: Some(self.scope.subnet.id.clone()),
@@ -161,7 +156,9 @@ impl Node<'_> {
         needs.extend(self.os().is_linux().then(Address::ssh_key));
         needs.extend(self.selection.terms.as_ref().map(Address::terms));
         needs.extend(
-            disks
+            self.pool
+                .disks
+                .data
                 .iter()
                 .map(|disk| Address::data_disk(self.name, index, disk.lun)),
         );
@@ -175,6 +172,13 @@ impl Node<'_> {
             needs,
             allowed: allowed(self.pool),
         }
+    }
+
+    fn attachments(&self, index: u32) -> BTreeMap<u32, DataDiskAttachment> {
+        let disks = self.pool.disks.data.iter();
+        disks
+            .map(|disk| (disk.lun, self.attachment(index, *disk)))
+            .collect()
     }
 
     fn attachment(&self, index: u32, disk: DataDisk) -> DataDiskAttachment {

@@ -104,6 +104,10 @@ fn every_auto_is_explained_by_what_size_and_image_allow() {
     );
     let dsvm = "microsoft-dsvm:ubuntu-2204:2204-gen2:99.1.1";
     check(v6(), "image", dsvm, "image_dsvm");
+}
+
+#[test]
+fn the_image_for_hpc_is_explained_where_it_comes_instead() {
     let mut hpc = pool(Stage::Training, Workload::Generative);
     hpc.size = SizeChoice::Named(SizeName::from("Standard_ND96isr_H100_v5"));
     let hpc = memo(hpc, &empty());

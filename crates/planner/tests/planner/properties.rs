@@ -197,9 +197,8 @@ fn terms() -> Resource {
     }
 }
 
-/// Every attribute that a resource of any kind can have is in the table of classes.
-#[test]
-fn every_attribute_has_a_class() {
+/// A spec whose plans, by each way in, make resources of every kind that a spec can want.
+fn rich_spec() -> Spec {
     let mut rich = spec(pool(Stage::Inference, Workload::Small));
     rich.tags
         .insert(CaseInsensitive::from("team"), "ml".to_owned());
@@ -226,6 +225,13 @@ fn every_attribute_has_a_class() {
             .in_group("Microsoft.ManagedIdentity/userAssignedIdentities", "u"),
     );
     rich.pools.insert("batch".to_owned(), batch);
+    rich
+}
+
+/// Every attribute that a resource of any kind can have is in the table of classes.
+#[test]
+fn every_attribute_has_a_class() {
+    let mut rich = rich_spec();
     rich.access.via = Via::Bastion;
     let mut plans = vec![good_plan(&rich, &empty())];
     rich.access.via = Via::PublicIp;

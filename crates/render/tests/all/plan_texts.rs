@@ -123,6 +123,15 @@ fn explanations_hide_no_candidate() {
     assert_eq!(memo["quota"][0]["needed"], 96);
 }
 
+fn choice() -> AutoChoice {
+    AutoChoice {
+        key: "security".to_owned(),
+        value: "standard".to_owned(),
+        code: "security_size_lacks".to_owned(),
+        why: "the size does not support Trusted Launch".to_owned(),
+    }
+}
+
 /// A memo with something of everything: known and unknown, with a run and without.
 fn memo(plan: &Plan) -> PoolMemo {
     let amount = |hourly: i64, complete: bool| Amount {
@@ -159,12 +168,7 @@ fn memo(plan: &Plan) -> PoolMemo {
         total: amount(98_320_000, true),
         run: Some(run),
         price: Some("98.32 USD/h (Linux, on demand, 2026-08-01, a source)".to_owned()),
-        choices: vec![AutoChoice {
-            key: "security".to_owned(),
-            value: "standard".to_owned(),
-            code: "security_size_lacks".to_owned(),
-            why: "the size does not support Trusted Launch".to_owned(),
-        }],
+        choices: vec![choice()],
         quota: vec![
             quota("one", Some(100)),
             quota("two", Some(1_000)),

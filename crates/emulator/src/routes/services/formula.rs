@@ -33,8 +33,11 @@ fn constant(name: &str) -> Option<Decimal> {
         "TimeInterval_Hour" => 3_600,
         "TimeInterval_Day" => 86_400,
         "TimeInterval_Week" => 604_800,
-        "requeue" | "terminate" | "taskcompletion" | "retaineddata" => 0,
-        "TargetDedicatedNodes"
+        "requeue"
+        | "terminate"
+        | "taskcompletion"
+        | "retaineddata"
+        | "TargetDedicatedNodes"
         | "TargetLowPriorityNodes"
         | "CurrentDedicatedNodes"
         | "CurrentLowPriorityNodes"

@@ -452,9 +452,7 @@ impl Existing<'_> {
         }
         let upgrade = self.upgrade(&attributes, &going);
         if !going.is_empty() {
-            operations.push(Operation::DeleteInstances {
-                instances: going.clone(),
-            });
+            operations.push(Operation::DeleteInstances { instances: going });
         }
         if !is_sound {
             // One write of everything covers the differences too.

@@ -364,6 +364,11 @@ fn pools_of_batch_have_their_own_keys() {
             "SPEC009 10:21 `orchestrator: batch` needs a way out: nodes tell Batch of themselves, and `outbound: none` lets nothing out",
         ],
     );
+}
+
+#[test]
+fn containers_of_batch_run_with_docker() {
+    let batch = |keys: &str| pool(&format!("orchestrator: batch\n{keys}"));
     conflicts(&pool("containers: {runtime: docker}"), &[]);
     conflicts(
         &batch("containers: {runtime: containerd}"),

@@ -23,6 +23,7 @@ use crate::{
     VERSION,
     app::App,
     args::Applying,
+    bootstraps,
     exit::Exit,
     journal::{Events, Journal},
     keys, signals,
@@ -170,6 +171,7 @@ pub(crate) fn run(
         inputs.generated_ssh_key = Some(keys::generated(&plan.stack)?);
     }
     inputs.passwords = passwords(app, plan)?;
+    inputs.custom_data = bootstraps::custom_data(app, plan)?;
     if let Some(parallelism) = applying.parallelism {
         inputs.parallelism = usize::from(parallelism);
     }

@@ -1,5 +1,7 @@
 //! The command line as the user writes it. Help texts are the doc comments.
 
+mod bootstrap;
+
 mod catalog;
 
 mod changing;
@@ -26,6 +28,7 @@ use clap::{
 };
 
 pub(crate) use self::{
+    bootstrap::Bootstrap,
     catalog::{Catalog, CatalogCommand, Refresh},
     changing::{Applying, Destroy, Power},
     estimate::{Estimate, MethodName, PrecisionName, RecomputeName, ShapeOptions, ShardingName},
@@ -242,6 +245,8 @@ pub(crate) enum Command {
     Stop(Power),
     /// Explain a pool's choices, or a diagnostic code
     Explain(Explain),
+    /// Print what nodes of a pool run when they start first
+    Bootstrap(Bootstrap),
     /// Show quota before and after what the spec needs
     Quota,
     /// Check credential, subscription, permissions, clock and endpoints
@@ -317,6 +322,7 @@ impl Command {
             Self::Start(_) => "start",
             Self::Stop(_) => "stop",
             Self::Explain(_) => "explain",
+            Self::Bootstrap(_) => "bootstrap",
             Self::Quota => "quota",
             Self::Doctor => "doctor",
             Self::Estimate(_) => "estimate",

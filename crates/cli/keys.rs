@@ -69,18 +69,18 @@ fn without_comment(key: &str) -> Result<String, String> {
 
 /// `~` is the home folder; other relative paths begin at the spec's folder.
 pub(crate) fn expand(app: &App, path: &str) -> PathBuf {
+    expand_beside(app, &app.global.file, path)
+}
+
+/// The same beside another spec.
+pub(crate) fn expand_beside(app: &App, spec: &Path, path: &str) -> PathBuf {
     let home = app
         .environment
         .get("HOME")
         .or_else(|| app.environment.get("USERPROFILE"));
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => Path::new(home).join(rest),
-        _ => app
-            .global
-            .file
-            .parent()
-            .unwrap_or_else(|| Path::new(""))
-            .join(path),
+        _ => spec.parent().unwrap_or_else(|| Path::new("")).join(path),
     }
 }
 

@@ -24,6 +24,8 @@ mod cache;
 
 mod source;
 
+mod bootstraps;
+
 mod errors;
 
 mod logging;

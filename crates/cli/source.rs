@@ -14,7 +14,7 @@ use render::{
     diagnostics::{self, SourceText},
 };
 
-use crate::{app::App, files, keys, stop::Stop};
+use crate::{app::App, bootstraps, files, keys, stop::Stop};
 
 /// A spec that was read.
 #[derive(Debug)]
@@ -56,6 +56,7 @@ impl Source {
         let mut parsed = parse(&text, &inputs);
         if let Some(spec) = &mut parsed.spec {
             read_configs(app, spec, &mut parsed.diagnostics);
+            bootstraps::read_scripts(app, spec, &mut parsed.diagnostics);
         }
         let source = Self {
             file,

@@ -89,6 +89,18 @@ const LIVES: &[(&str, &[Change])] = &[
         ],
     ),
     (
+        "training-lora",
+        &[
+            Change::new("count: 1", "count: 2", &["pool.tune[1].vm: create"]),
+            // Set up otherwise, and the spec says what happens then.
+            Change::new(
+                "disks: {scratch: nvme}",
+                "disks: {scratch: none}",
+                &["pool.tune[0].vm: replace", "pool.tune[1].vm: replace"],
+            ),
+        ],
+    ),
+    (
         "training-complex",
         &[
             Change::new(
@@ -345,6 +357,7 @@ lives! {
     training_generative_lives = "training-generative",
     training_cluster_lives = "training-cluster",
     training_complex_lives = "training-complex",
+    training_lora_lives = "training-lora",
     training_small_lives = "training-small",
     inference_generative_lives = "inference-generative",
     inference_complex_lives = "inference-complex",

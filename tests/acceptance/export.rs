@@ -15,6 +15,7 @@ pools:
     count: 2
     size: Standard_F4s_v2
     disks: {data: [{size_gb: 64, type: premium}]}
+    bootstrap: {script: training-lora.sh}
   many:
     stage: inference
     workload: small
@@ -26,6 +27,7 @@ pools:
     workload: generative
     count: 2
     size: Standard_ND96isr_H100_v5
+    disks: {scratch: nvme}
 ";
 
 /// Deploys a template into the stack's group, which is made before, and waits for the end.
@@ -76,7 +78,17 @@ fn a_deployed_export_is_what_the_spec_wants() {
         "ids are expressions"
     );
     let key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
-    let parameters = json!({"sshPublicKey": {"value": key}});
+    let runs = |pool: &str| {
+        place
+            .run(&["bootstrap", pool, "--offline"])
+            .exits(0, pool)
+            .stdout
+    };
+    let parameters = json!({
+        "sshPublicKey": {"value": key},
+        "customData_work": {"value": runs("work")},
+        "customData_fast": {"value": runs("fast")},
+    });
     let deployed = deploy(&server, &template, &parameters);
     assert_eq!(
         deployed["properties"]["provisioningState"], "Succeeded",
@@ -85,7 +97,13 @@ fn a_deployed_export_is_what_the_spec_wants() {
     let ran = place.sandbox(&["plan", "--detailed-exitcode"]);
     ran.exits(0, "nothing more to do");
     let again = place.sandbox(&["export"]).exits(0, "a template").json();
-    assert_eq!(again["parameters"], json!({}), "the key is known by now");
+    let open = again["parameters"].as_object().expect("parameters");
+    let open: Vec<&str> = open.keys().map(String::as_str).collect();
+    assert_eq!(
+        open,
+        ["customData_fast", "customData_work"],
+        "the key is known by now"
+    );
     place
         .sandbox(&["destroy", "--yes"])
         .exits(0, "all of ours goes");

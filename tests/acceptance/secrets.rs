@@ -285,3 +285,43 @@ fn the_password_of_windows_nodes_reaches_azure_alone() {
     witness.once(&with(&["destroy", "--yes"]), 0);
     assert!(server.everything().is_empty());
 }
+
+#[test]
+fn what_nodes_run_has_no_secret_and_nobody_repeats_a_script() {
+    let spec = "version: 1\nname: quiet\nlocation: eastus\npools:\n  work: {stage: inference, workload: small, size: Standard_D4ds_v6, zones: none, disks: {scratch: nvme}, bootstrap: {script: setup.sh}}\n";
+    let mut place = Place::new(spec);
+    let secret = format!("{PLANTED}-of-the-environment");
+    let planted = |name: &str| (name.to_owned(), secret.clone());
+    place
+        .environment
+        .extend(["TENSORFORM_ACCESS_TOKEN", "AZURE_CLIENT_SECRET"].map(planted));
+    let script = format!("#!/bin/sh\necho {PLANTED}\n");
+    place.write("setup.sh", &script);
+    let data = place.run(&["bootstrap", "--offline"]).exits(0, "bootstrap");
+    assert!(data.stdout.contains(PLANTED), "the script is part of it");
+    assert!(!data.stdout.contains(&secret), "{}", data.stdout);
+    let mut witness = Witness::of(place);
+    witness.once(&["--sandbox=world", "plan", "--out", "saved"], 0);
+    witness.run(&["--sandbox=world", "plan"], 0);
+    witness.once(
+        &[
+            "--sandbox=world",
+            "apply",
+            "saved",
+            "--yes",
+            "--events",
+            "events",
+        ],
+        0,
+    );
+    witness.run(&["--sandbox=world", "status"], 0);
+    witness.saw_none_of(&[PLANTED, &secret], &["setup.sh"]);
+    // A script with what is plainly a secret in it is given to no node.
+    let key = "-----BEGIN EC PRIVATE KEY-----";
+    witness
+        .place
+        .write("setup.sh", &format!("{script}# {key}\n"));
+    witness.once(&["bootstrap", "--offline"], 1);
+    witness.once(&["--sandbox=world", "apply", "--yes"], 1);
+    witness.saw_none_of(&[PLANTED, key], &["setup.sh"]);
+}

@@ -6,6 +6,7 @@
 //! | `% file NAME` … `% end` | writes a file |
 //! | `% example NAME` | copies a spec of `examples` to `tensorform.yaml` |
 //! | `% replace FILE: OLD => NEW` | replaces a part of a file |
+//! | `% grow FILE BYTES` | adds a comment of so many bytes to a script |
 //! | `% copy FROM TO`, `% remove FILE` | copies, removes a file or folder of the scenario |
 //! | `% set NAME=VALUE` | sets a variable of the environment |
 //! | `% serve SPEED` | serves the sandbox, so that writes are counted |
@@ -130,6 +131,12 @@ impl Stage {
                 let (file, change) = two(rest, ": ");
                 let (old, new) = two(change, " => ");
                 self.place.replace(file, &unescaped(old), &unescaped(new));
+            }
+            "grow" => {
+                let (file, bytes) = two(rest, " ");
+                let more = "x".repeat(bytes.parse().expect("a number of bytes"));
+                let text = format!("{}# {more}\n", self.place.read(file));
+                self.place.write(file, &text);
             }
             "copy" => {
                 let (from, to) = two(rest, " ");

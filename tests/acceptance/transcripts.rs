@@ -19,6 +19,7 @@ transcripts! {
     adopted,
     apply_troubles,
     being_written,
+    bootstrap,
     broken_nodes,
     catalog_refresh,
     catalogue,

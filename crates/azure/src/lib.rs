@@ -58,7 +58,7 @@ mod transport_tests;
 
 pub use self::{
     addresses::addresses,
-    apply::{ApplyInputs, Interrupt, Passwords, Sink, apply},
+    apply::{ApplyInputs, CustomData, Interrupt, Passwords, Sink, apply},
     carrier::{Carried, Carrier, Delivered, Lost},
     client::Client,
     clock::{Clock, SystemClock},

@@ -2,7 +2,8 @@
 //!
 //! A template is deployed into a resource group, which is therefore not in it; nor are the terms
 //! of an image, which belong to the subscription. What nobody but the one who deploys can know is
-//! a parameter: a public key that is not made yet, and passwords.
+//! a parameter: a public key that is not made yet, passwords, and what nodes run when they start
+//! first, which `tensorform bootstrap` prints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,6 +55,7 @@ pub fn template(plan: &Plan) -> Result<Value, NotExportable> {
     let mut resources = Vec::new();
     for (step, resource) in steps {
         resources.push(writer.resource(step, resource)?);
+        resources.extend(readiness(step, resource));
     }
     Ok(json!({
         "$schema": SCHEMA,
@@ -74,7 +76,7 @@ struct Writer<'a> {
     plan: &'a Plan,
     /// What is in the template.
     ids: BTreeMap<&'a Address, &'a ArmId>,
-    parameters: BTreeMap<&'static str, Value>,
+    parameters: BTreeMap<String, Value>,
 }
 
 impl Writer<'_> {
@@ -93,6 +95,7 @@ impl Writer<'_> {
             wire::set_tags(&mut body, &own);
         }
         self.make_portable(&mut body);
+        self.add_custom_data(step, &resource, &mut body);
         let mut written = Map::new();
         written.insert("type".to_owned(), json!(step.kind.arm_type()));
         let version = versions::of_type(step.kind.arm_type());
@@ -131,7 +134,7 @@ impl Writer<'_> {
         if is_open {
             let about = "The public key of the administrator, in OpenSSH form.";
             self.parameters.insert(
-                "sshPublicKey",
+                "sshPublicKey".to_owned(),
                 json!({"type": "string", "metadata": {"description": about}}),
             );
         }
@@ -149,10 +152,35 @@ impl Writer<'_> {
             profile.insert("adminPassword".to_owned(), json!(parameter));
             let about = "The password of the administrator on Windows nodes.";
             self.parameters.insert(
-                "adminPassword",
+                "adminPassword".to_owned(),
                 json!({"type": "secureString", "metadata": {"description": about}}),
             );
         }
+    }
+
+    /// What nodes of a pool run when they start first is asked for: no document has the script.
+    fn add_custom_data(&mut self, step: &Step, resource: &Resource, body: &mut Value) {
+        let Some(pool) = step.address.pool_name() else {
+            return;
+        };
+        if resource.tags.get(tags::BOOTSTRAP).is_none() {
+            return;
+        }
+        let name = format!("customData_{}", pool.replace('-', "_"));
+        let data = format!("[base64(parameters('{name}'))]");
+        for place in [
+            "/properties/osProfile",
+            "/properties/virtualMachineProfile/osProfile",
+        ] {
+            if let Some(Value::Object(profile)) = body.pointer_mut(place) {
+                profile.insert("customData".to_owned(), json!(data));
+            }
+        }
+        let about = format!("What `tensorform bootstrap {pool}` prints.");
+        self.parameters.insert(
+            name,
+            json!({"type": "string", "metadata": {"description": about}}),
+        );
     }
 
     /// Ids in the group become expressions, so that the template can be deployed into any group;
@@ -178,6 +206,20 @@ impl Writer<'_> {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
+}
+
+/// The extension of a VM that tells how its bootstrap ended; that of a set is part of the set.
+fn readiness(step: &Step, resource: &Resource) -> Option<Value> {
+    let machine = resource.virtual_machine()?;
+    let mut body = wire::readiness::body(machine.location.as_str(), "template");
+    let id = wire::readiness::id_at(&step.id);
+    let members = body.as_object_mut()?;
+    let kind = id.resource_type();
+    members.insert("type".to_owned(), json!(kind));
+    members.insert("apiVersion".to_owned(), json!(versions::of_type(&kind)));
+    members.insert("name".to_owned(), json!(names(&id).join("/")));
+    members.insert("dependsOn".to_owned(), json!([expression(&step.id)]));
+    machine.reports_readiness.then_some(body)
 }
 
 /// The names of a resource and of what it is below, outermost first.

@@ -102,7 +102,7 @@ fn memos(app: &App, made: &mut Made, offline: bool) -> Result<BTreeMap<String, P
     Ok(planner::memos(input, plan))
 }
 
-fn check_name(pool: &str, spec: &Spec) -> Result<(), Stop> {
+pub(super) fn check_name(pool: &str, spec: &Spec) -> Result<(), Stop> {
     if spec.pools.contains_key(pool) {
         return Ok(());
     }

@@ -26,6 +26,8 @@ mod power;
 
 mod explain;
 
+mod bootstrap;
+
 mod quota;
 
 mod doctor;
@@ -61,6 +63,7 @@ pub(crate) fn run(app: &App, command: Command) -> Outcome {
         Command::Start(arguments) => power::run(app, &arguments, planner::Power::Start),
         Command::Stop(arguments) => power::run(app, &arguments, planner::Power::Stop),
         Command::Explain(arguments) => explain::run(app, &arguments),
+        Command::Bootstrap(arguments) => bootstrap::run(app, &arguments),
         Command::Quota => quota::run(app),
         Command::Doctor => doctor::run(app),
         Command::Estimate(arguments) => estimate::run(app, &arguments),

@@ -7,6 +7,8 @@ mod foresight;
 
 mod instance;
 
+mod readiness;
+
 mod reservation;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +26,7 @@ use crate::{
 pub use self::{
     foresight::{PlacementQuestion, PolicyFact, PolicyQuestion},
     instance::Instance,
+    readiness::Readiness,
     reservation::{ReservationFact, ReservationGroupFact},
 };
 
@@ -146,6 +149,8 @@ pub struct State {
     pub message: Option<String>,
     /// Whether a VM is a spot VM that Azure took back.
     pub evicted: bool,
+    /// How the bootstrap of a VM stands, where it tells.
+    pub readiness: Option<Readiness>,
     /// Nodes that a pool of Batch has.
     pub nodes: Option<u32>,
 }

@@ -8,6 +8,8 @@ pub mod sizing;
 
 pub mod select;
 
+pub mod bootstrap;
+
 pub mod shape;
 
 pub mod diff;

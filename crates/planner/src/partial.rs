@@ -31,6 +31,7 @@ pub(crate) fn destroy(
         location,
         lifetime: None,
         pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
         desired: after,
     };
     Some(assembly.assemble(changes, findings))
@@ -58,6 +59,7 @@ pub(crate) fn power(
         location,
         lifetime: None,
         pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
         desired,
     };
     Some(assembly.assemble(changes, findings))
@@ -89,6 +91,7 @@ pub(crate) fn orphans(
         location,
         lifetime: None,
         pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
         desired,
     };
     Some(assembly.assemble(changes, findings))
@@ -120,6 +123,7 @@ pub(crate) fn expire(
         location,
         lifetime: Some(term.lifetime),
         pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
         desired,
     };
     Some(assembly.assemble(changes, findings))

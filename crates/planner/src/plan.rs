@@ -10,8 +10,8 @@ use model::{
     ids::ArmId,
     live::{Live, Mode, Question},
     plan::{
-        Action, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan, PoolImage,
-        PoolPlan, Run, Scarcity, Scope, SpecReference, Step,
+        Action, Bootstrap, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan,
+        PoolImage, PoolPlan, Run, Scarcity, Scope, SpecReference, Step,
     },
     price_book::PriceBook,
     spec::{OnPartial, Pool, Priority, Spec},
@@ -19,7 +19,7 @@ use model::{
 };
 
 use crate::{
-    alternates, cost,
+    alternates, bootstrap, cost,
     diff::{self, Changes, Permissions, index::Index},
     lifetime::{self, Term},
     location::{self, Selections},
@@ -188,12 +188,14 @@ fn create(
     let desired = shape::run(input.spec, &selections, context);
     let mut changes = diff::run(&desired, index, &input.options.permissions, input.catalog);
     alternates::record(input.spec, &selections, context, &mut changes.steps);
+    let bootstraps = bootstrap::record(input.spec, &selections, input.catalog, findings);
     let assembly = Assembly {
         input,
         index,
         location,
         lifetime: term.map(|term| term.lifetime),
         pools,
+        bootstraps,
         desired,
     };
     (Some(assembly.assemble(changes, findings)), explanation)
@@ -290,6 +292,7 @@ pub(crate) struct Assembly<'a> {
     pub(crate) location: Region,
     pub(crate) lifetime: Option<Lifetime>,
     pub(crate) pools: BTreeMap<String, PoolPlan>,
+    pub(crate) bootstraps: BTreeMap<String, Bootstrap>,
     pub(crate) desired: Vec<Desired>,
 }
 
@@ -347,6 +350,7 @@ impl Assembly<'_> {
             complete: live.unread.is_empty(),
             counts: Plan::count(&steps),
             pools: self.pools,
+            bootstraps: self.bootstraps,
             steps,
             quota,
             cost,

@@ -34,6 +34,8 @@ pub mod preview;
 
 pub mod diagnostics;
 
+pub mod bootstrap;
+
 pub mod failure;
 
 pub mod events;

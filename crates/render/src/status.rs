@@ -1,7 +1,7 @@
 //! What is live: nodes with their state, what nobody needs any more, and what is not ours.
 
 use model::{
-    live::{Mode, Power, Provisioning, State},
+    live::{Mode, Power, Provisioning, Readiness, State},
     plan::Lifetime,
     units::{Micros, Span, Timestamp},
 };
@@ -212,7 +212,8 @@ fn unknown() -> Line {
 }
 
 fn remarks(paper: &mut Paper, node: &NodeRow) {
-    if let Some(message) = &node.state.message {
+    let message = node.state.message.as_deref();
+    if let Some(message) = message.or_else(|| failed_bootstrap(&node.state)) {
         let first = Line::inked(Ink::Accent, format!("  {} ", node.address));
         paper.hanging(&first, &Line::inked(Ink::Bad, message));
     }
@@ -326,6 +327,13 @@ pub fn health(state: &State) -> (Ink, &'static str) {
         Provisioning::Deleting => return (Ink::Caution, "deleting"),
         Provisioning::Other => return (Ink::Caution, "in progress"),
     }
+    if state.power == Some(Power::Running) {
+        match state.readiness {
+            Some(Readiness::Failed(_)) => return (Ink::Bad, "setup failed"),
+            Some(Readiness::Waiting) => return (Ink::Caution, "setting up"),
+            Some(Readiness::Ready) | None => {}
+        }
+    }
     match (state.power, state.agent_ready) {
         (Some(Power::Running), Some(true)) => (Ink::Good, "ready"),
         (Some(Power::Running), Some(false)) => (Ink::Bad, "agent silent"),
@@ -337,6 +345,23 @@ pub fn health(state: &State) -> (Ink, &'static str) {
         (Some(Power::Stopping | Power::Deallocating | Power::Deallocated), _) => {
             (Ink::Faint, "off")
         }
+    }
+}
+
+/// How a bootstrap stands, in a word.
+fn readiness_word(readiness: &Readiness) -> &'static str {
+    match readiness {
+        Readiness::Waiting => "waiting",
+        Readiness::Ready => "ready",
+        Readiness::Failed(_) => "failed",
+    }
+}
+
+/// What a node says of its failed bootstrap.
+fn failed_bootstrap(state: &State) -> Option<&str> {
+    match &state.readiness {
+        Some(Readiness::Failed(said)) if !said.is_empty() => Some(said),
+        _ => None,
     }
 }
 
@@ -396,6 +421,7 @@ fn node_document(node: &NodeRow) -> Value {
         agent_ready,
         message,
         evicted,
+        readiness,
         nodes: _,
     } = state;
     json!({
@@ -407,7 +433,8 @@ fn node_document(node: &NodeRow) -> Value {
         "agent_ready": agent_ready,
         "evicted": evicted,
         "health": health(state).1,
-        "message": message,
+        "bootstrap": readiness.as_ref().map(readiness_word),
+        "message": message.as_deref().or_else(|| failed_bootstrap(state)),
         "age_seconds": age.map(Span::seconds),
         "hourly_micros": hourly,
         "drift": drift,

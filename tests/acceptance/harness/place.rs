@@ -96,6 +96,19 @@ impl Place {
             fs::create_dir_all(folder).expect("the folder of the file");
         }
         fs::write(path, text).expect("the file is written");
+        self.bring_scripts(text);
+    }
+
+    /// Puts the scripts of the examples beside a spec that names them.
+    fn bring_scripts(&self, spec: &str) {
+        let named = spec.split("script: ").skip(1);
+        let named = named.filter_map(|rest| rest.split([',', '}', '\n']).next());
+        for name in named {
+            let script = super::root().join("examples").join(name);
+            if script.is_file() {
+                fs::copy(script, self.path(name)).expect("the script is copied");
+            }
+        }
     }
 
     /// Reads a file of the folder.

@@ -141,6 +141,10 @@ impl Server {
     }
 
     fn is_part(&self, id: &str, planned: &BTreeSet<String>) -> bool {
+        // What tells how the bootstrap of a node ended goes with the node.
+        if let Some(machine) = id.strip_suffix("/extensions/tensorform-ready") {
+            return planned.contains(machine);
+        }
         let (version, owner) = if id.contains("/microsoft.compute/disks/") {
             ("2024-03-02", "/managedBy")
         } else if id.contains("/microsoft.network/networkinterfaces/") {

@@ -3,6 +3,7 @@
 use azure_core::Method;
 use model::{
     ids::ArmId,
+    plan::BOOTSTRAP,
     resource::{ResourceKind, Tags, tags},
 };
 use serde_json::{Value, json};
@@ -27,7 +28,10 @@ impl Performer<'_> {
         for attempt in 1.. {
             let now = self.inspect(own).await?;
             let body = wire::patch::put_body(&after, &now.body);
-            let body = body.map_err(|error| failure::of_encoding(&error))?;
+            let mut body = body.map_err(|error| failure::of_encoding(&error))?;
+            if after.scale_set().is_some() {
+                self.add_custom_data(&after, &mut body)?;
+            }
             match self.write_over(Method::Put, body, &now).await {
                 Ok(()) => break,
                 Err(error) => self.outdated(&error, attempt)?,
@@ -49,8 +53,11 @@ impl Performer<'_> {
                 }
                 other => other?,
             };
-            let changes = wire::patch::changes(&after, attributes, &now.body)
+            let mut changes = wire::patch::changes(&after, attributes, &now.body)
                 .map_err(|error| failure::of_encoding(&error))?;
+            if attributes.iter().any(|path| path == BOOTSTRAP) {
+                self.change_custom_data(&after, &mut changes)?;
+            }
             match self.write_changes(changes, &now).await {
                 Ok(()) => break,
                 Err(error) => self.outdated(&error, attempt)?,
@@ -65,6 +72,7 @@ impl Performer<'_> {
             match change {
                 Change::Patch(body) => self.write_over(Method::Patch, body, now).await?,
                 Change::Put(body) => self.write_over(Method::Put, body, now).await?,
+                Change::PutReadiness => self.put_readiness().await?,
                 Change::PatchDisk(disk, body) => {
                     let call = self
                         .call_on(Method::Patch, &disk)

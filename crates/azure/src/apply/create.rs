@@ -37,7 +37,7 @@ impl Performer<'_> {
         let result = self.send_new(&call).await;
         own.all();
         match result {
-            Ok(()) => Ok(()),
+            Ok(()) => self.await_readiness().await,
             Err(mut failure) => {
                 // What a failed creation leaves is told, so that nobody pays for it unknowingly.
                 if !failure.left_behind {
@@ -116,6 +116,7 @@ impl Performer<'_> {
         let after = self.with_known_key(self.after()?)?;
         let mut body = wire::encode(&after).map_err(|error| failure::of_encoding(&error))?;
         self.add_password(&after, &mut body)?;
+        self.add_custom_data(&after, &mut body)?;
         if after.kind().takes_tags() {
             wire::set_tags(&mut body, &self.run_tags());
         }

@@ -2,6 +2,7 @@
 //!
 //! It makes one attempt and may fail anywhere; planning and applying again goes on from there.
 
+mod bootstrap;
 mod capacity;
 mod change;
 mod create;
@@ -28,6 +29,7 @@ use model::{
 };
 use tokio::sync::{mpsc, watch};
 
+pub use self::bootstrap::CustomData;
 use self::{failure::Stopped, step::Performer};
 use crate::{
     client::Client,
@@ -54,6 +56,8 @@ pub struct ApplyInputs {
     pub created_at: Timestamp,
     /// The public key to use where the plan says that it is known only after apply.
     pub generated_ssh_key: Option<String>,
+    /// What new nodes run when they start first.
+    pub custom_data: CustomData,
     /// Passwords by the name of the variable that the plan names.
     pub passwords: Passwords,
     /// The most steps under way at once.
@@ -94,6 +98,7 @@ impl ApplyInputs {
             nonce: nonce.into(),
             created_at,
             generated_ssh_key: None,
+            custom_data: CustomData::default(),
             passwords: Passwords::default(),
             parallelism: WalkLimits::default().parallelism,
             step_deadline: Duration::from_secs(90 * 60),

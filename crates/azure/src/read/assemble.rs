@@ -283,14 +283,17 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// The NIC and the OS disk that a VM brings along.
+    /// The NIC and the OS disk that a VM brings along, and its extensions.
     fn add_parts(&mut self, machine: &ArmId, body: &Value) {
         let interfaces: BTreeSet<ArmId> = interfaces_of(body).collect();
         let disk = wire::os_disk_of(machine, body);
+        let extensions = body.get("resources").and_then(Value::as_array);
+        let extensions = extensions.into_iter().flatten().filter_map(id_of);
         let parts = interfaces
             .into_iter()
             .map(|id| (id, "Microsoft.Network/networkInterfaces"))
-            .chain(disk.map(|id| (id, ResourceKind::Disk.arm_type())));
+            .chain(disk.map(|id| (id, ResourceKind::Disk.arm_type())))
+            .chain(extensions.map(|id| (id, "Microsoft.Compute/virtualMachines/extensions")));
         for (id, arm_type) in parts {
             self.found
                 .entry(id.clone())

@@ -21,6 +21,8 @@ mod subnet;
 mod virtual_machine;
 mod virtual_network;
 
+pub(crate) mod readiness;
+
 mod request;
 
 pub(crate) mod patch;

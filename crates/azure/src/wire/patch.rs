@@ -20,6 +20,8 @@ pub(crate) enum Change {
     Patch(Value),
     /// A PUT of the resource with this body.
     Put(Value),
+    /// A PUT of the extension that tells how a VM's bootstrap ended.
+    PutReadiness,
     /// A PATCH of the VM's OS disk, which is a resource of its own.
     PatchDisk(ArmId, Value),
 }
@@ -77,7 +79,16 @@ pub(crate) fn changes(
         return batch::changes(pool, attributes);
     }
     match after.kind() {
-        ResourceKind::VirtualMachine => machine_changes(after, attributes, live),
+        ResourceKind::VirtualMachine => {
+            // What is a resource of its own comes last.
+            let (readiness, own): (Vec<String>, Vec<String>) = attributes
+                .iter()
+                .cloned()
+                .partition(|path| path == "reports_readiness");
+            let mut changes = machine_changes(after, &own, live)?;
+            changes.extend(readiness.iter().map(|_| Change::PutReadiness));
+            Ok(changes)
+        }
         ResourceKind::Disk => {
             let encoded = encode(after)?;
             disk_patch(attributes, "", &encoded).map(|body| vec![Change::Patch(body)])

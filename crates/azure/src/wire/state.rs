@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{
     batch::{self, Resize},
     fields::{items, member, text},
+    readiness,
 };
 
 /// The state that a body tells. A VM's power is in its instance view, which a list leaves out.
@@ -65,6 +66,7 @@ pub(crate) fn apply_instance_view(state: &mut State, view: &Value) {
             _ => {}
         }
     }
+    state.readiness = readiness::of_view(view);
     if let Some(agent) = view.get("vmAgent") {
         state.agent_ready = agent_ready(agent);
     }

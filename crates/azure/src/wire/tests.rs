@@ -201,6 +201,7 @@ fn machine() -> impl Strategy<Value = VirtualMachine> {
                 data_disks,
                 network,
                 security,
+                reports_readiness: false,
             }
         },
     )

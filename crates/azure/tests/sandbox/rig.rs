@@ -174,6 +174,7 @@ pub(crate) fn plan(steps: Vec<Step>) -> Plan {
         counts,
         pools: BTreeMap::new(),
         steps,
+        bootstraps: std::collections::BTreeMap::new(),
         quota: Vec::new(),
         cost: Cost::default(),
         run: Run::default(),

@@ -173,6 +173,7 @@ pub(crate) fn node(index: usize) -> Wanted {
             secure_boot: true,
             vtpm: true,
         },
+        reports_readiness: false,
     };
     wanted(
         &format!("pool.p[{index}].vm"),

@@ -72,6 +72,20 @@ codes! {
     SizeUnknown = "SIZE001", Error;
     /// No size passes every rule.
     SizeNoneFits = "SIZE002", Error;
+    /// A set-up script that cannot be used.
+    ScriptUnusable = "BOOT001", Error;
+    /// What a node is to run when it starts first is longer than Azure takes.
+    BootstrapTooLong = "BOOT002", Error;
+    /// Live nodes were set up otherwise than the spec says.
+    BootstrapDiffers = "BOOT003", Warning;
+    /// New nodes of a scale set are set up otherwise than those it has.
+    BootstrapOfNewNodes = "BOOT004", Note;
+    /// Local disks that a size is known not to have.
+    ScratchImpossible = "BOOT005", Error;
+    /// Local disks of which the catalogue says nothing.
+    ScratchUnknown = "BOOT006", Warning;
+    /// A node runs, but its bootstrap failed.
+    NotReady = "BOOT007", Warning;
     /// A named size that cannot work.
     SizeRefused = "SIZE003", Error;
     /// A named size that works against advice.

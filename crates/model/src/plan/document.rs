@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Action, AutoChoice, Formula, Scarcity, Step};
+use super::{Action, AutoChoice, Bootstrap, Formula, Scarcity, Step};
 use crate::{
     diag::DiagnosticDocument,
     digest,
@@ -54,6 +54,9 @@ pub struct Plan {
     pub counts: BTreeMap<Action, usize>,
     /// Decisions by pool.
     pub pools: BTreeMap<String, PoolPlan>,
+    /// What new nodes run when they start first, by the digest that they carry as a tag.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bootstraps: BTreeMap<String, Bootstrap>,
     /// The steps.
     pub steps: Vec<Step>,
     /// Quota before and after.

@@ -10,6 +10,8 @@ pub mod step;
 
 pub mod alternate;
 
+pub mod bootstrap;
+
 pub mod walk;
 
 mod lint;
@@ -19,5 +21,6 @@ pub mod file;
 pub mod event;
 
 pub use self::{
-    alternate::*, document::*, event::*, file::*, formula::*, memo::*, step::*, walk::*,
+    alternate::*, bootstrap::*, document::*, event::*, file::*, formula::*, memo::*, step::*,
+    walk::*,
 };

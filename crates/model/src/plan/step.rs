@@ -124,6 +124,10 @@ pub enum ReasonCode {
     Destroy,
     /// The stack's lifetime is over.
     Expired,
+    /// It was set up otherwise than the spec says.
+    Bootstrap,
+    /// It runs, but its bootstrap failed.
+    NotReady,
     /// Its creation failed before it got hardware.
     FailedWithoutHardware,
     /// It runs, but its last operation failed.

@@ -233,6 +233,9 @@ pub struct VirtualMachine {
     pub network: NetworkInterface,
     /// The security type.
     pub security: Security,
+    /// Whether an extension tells how its bootstrap ended.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub reports_readiness: bool,
 }
 
 /// An operating system.

@@ -64,6 +64,9 @@ pub struct ScaleSet {
     pub network: InstanceInterface,
     /// The security type.
     pub security: Security,
+    /// Whether an extension of each instance tells how its bootstrap ended.
+    #[serde(default, skip_serializing_if = "super::properties::is_false")]
+    pub reports_readiness: bool,
 }
 
 /// How the instances of a scale set are managed.

@@ -14,6 +14,8 @@ pub const ADDRESS: &str = "tensorform-address";
 pub const CREATED: &str = "tensorform-created";
 /// The nonce of the run that made it.
 pub const RUN: &str = "tensorform-run";
+/// Digest of the bootstrap that a node has run, or that new nodes of a set run.
+pub const BOOTSTRAP: &str = "tensorform-bootstrap";
 /// `true` on what must never be deleted or replaced.
 pub const PROTECT: &str = "tensorform-protect";
 /// `stopped` on what the user stopped on purpose.

@@ -1,5 +1,7 @@
 //! The types of a pool in a valid spec.
 
+use std::fmt;
+
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
@@ -342,7 +344,8 @@ pub struct Containers {
 }
 
 /// What runs containers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ContainerRuntime {
     /// Nothing.
     None,
@@ -397,7 +400,8 @@ pub enum DiskType {
 }
 
 /// An existing store to mount.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Mount {
     /// Where on the node.
     pub path: String,
@@ -408,7 +412,8 @@ pub struct Mount {
 }
 
 /// How a store is mounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MountKind {
     /// A blob container over NFS 3.
     BlobNfs,
@@ -425,6 +430,18 @@ pub struct Bootstrap {
     pub script: String,
     /// What a changed script does.
     pub on_change: OnBootstrapChange,
+    /// What the file says, once whoever reads files has read it.
+    pub text: Option<ScriptText>,
+}
+
+/// The text of a script, which nothing prints.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ScriptText(pub String);
+
+impl fmt::Debug for ScriptText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ScriptText({} bytes)", self.0.len())
+    }
 }
 
 /// What a changed set-up script does to nodes that have run the old one.

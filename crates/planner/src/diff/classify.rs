@@ -14,6 +14,10 @@ pub enum Class {
     Stop,
     /// By making it anew.
     Replace,
+    /// By making it anew where the spec says so; else reported.
+    Bootstrap,
+    /// In place on what has run a bootstrap; else nothing.
+    Readiness,
     /// Reported; Azure cannot change it and nothing is replaced for it.
     Report,
     /// Refused: it would lose data or break what depends on it.
@@ -119,6 +123,7 @@ const VIRTUAL_MACHINE: &[Row] = &[
     // It comes and goes with the interface, which the VM keeps.
     ("network.public_address", Class::Report),
     ("security.*", Class::Replace),
+    ("reports_readiness", Class::Readiness),
 ];
 
 /// With upgrades by hand, a changed profile is for new instances; what must be the same on all
@@ -157,6 +162,7 @@ const SCALE_SET: &[Row] = &[
     ("network.public_address", Class::Report),
     ("network.name", Class::Ignore),
     ("security.*", Class::Replace),
+    ("reports_readiness", Class::Update),
 ];
 
 /// Batch changes the number of nodes of a pool, and what decides it; what a node is stays as it
@@ -181,8 +187,19 @@ const BATCH_POOL: &[Row] = &[
     ("identities", Class::Replace),
 ];
 
+/// The tag of what a node has run when it started first.
+const BOOTSTRAP_TAG: &str = "tags.tensorform-bootstrap";
+
+/// Whether an attribute is the tag of what a node has run when it started first.
+pub(super) fn is_bootstrap(path: &str) -> bool {
+    path == BOOTSTRAP_TAG
+}
+
 /// The class of an attribute; `None` for one that no table has, which a test excludes.
 pub fn class(kind: ResourceKind, path: &str) -> Option<Class> {
+    if is_bootstrap(path) && kind == ResourceKind::VirtualMachine {
+        return Some(Class::Bootstrap);
+    }
     if path.starts_with("tags.") {
         return kind.takes_tags().then_some(Class::Update);
     }

@@ -59,6 +59,7 @@ fn is_foreign_tag(path: &str, desired: bool) -> bool {
         return false;
     };
     !desired
+        && !classify::is_bootstrap(path)
         && !tags::WISHED
             .iter()
             .any(|own| name.eq_ignore_ascii_case(own))

@@ -4,13 +4,13 @@ use model::{
     catalog::{Catalog, Size},
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
-    plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
-    resource::{Resource, ResourceKind, Tags},
+    plan::{Action, AttributeChange, BOOTSTRAP, Operation, Reason, ReasonCode, Step},
+    resource::{Resource, ResourceKind},
 };
-use serde_json::Value;
 
 use super::{
     Changes, Permissions,
+    bootstrap::{reason_of_replacing, sets_up_otherwise},
     classify::Class,
     compare::{self, Difference},
     decide::{build, is_protected, reason},
@@ -59,13 +59,11 @@ impl Existing<'_> {
             .collect();
         if action == Action::Replace {
             let operations = vec![Operation::Delete, Operation::Create];
-            return self.build(
-                Action::Replace,
-                operations,
-                reason(ReasonCode::Differs, attributes),
-            );
+            let code = reason_of_replacing(&differences);
+            return self.build(Action::Replace, operations, reason(code, attributes));
         }
         self.report(state, changes);
+        self.report_bootstrap(&differences, changes);
         self.report_members(&going, changes);
         let mut operations = self.operations(state, action, &differences, going);
         if !starting.is_empty() {
@@ -75,12 +73,13 @@ impl Existing<'_> {
         }
         let action = match state {
             State::Fine => action,
-            State::FailedWithoutHardware | State::FailedRunning => Action::Repair,
+            State::FailedWithoutHardware | State::FailedRunning | State::NotReady => Action::Repair,
             State::Away { .. } => Action::Start,
         };
         let code = match state {
             State::FailedWithoutHardware => ReasonCode::FailedWithoutHardware,
             State::FailedRunning => ReasonCode::FailedRunning,
+            State::NotReady => ReasonCode::NotReady,
             State::Away { evicted: true } => ReasonCode::Evicted,
             State::Away { evicted: false } => ReasonCode::Deallocated,
             State::Fine if action == Action::NoOp => ReasonCode::Equal,
@@ -90,7 +89,8 @@ impl Existing<'_> {
     }
 
     fn build(&self, action: Action, operations: Vec<Operation>, reason: Reason) -> Step {
-        build(self.desired, Some(self.live), action, operations, reason)
+        let step = build(self.desired, Some(self.live), action, operations, reason);
+        self.keep_bootstrap(step)
     }
 
     fn is_under_way(&self) -> bool {
@@ -149,6 +149,8 @@ impl Existing<'_> {
                 Action::Update
             }),
             Class::Replace => Some(Action::Replace),
+            Class::Bootstrap => self.set_up_anew(difference),
+            Class::Readiness => self.lacks_readiness(difference).then_some(Action::Update),
             Class::Report | Class::Refuse | Class::Ignore => None,
         }
     }
@@ -197,7 +199,13 @@ impl Existing<'_> {
             .with_help(
                 "put the value back, or make a new pool beside the old one and remove the old one",
             ),
-            Class::Update | Class::Resize | Class::Stop | Class::Replace | Class::Ignore => return,
+            Class::Bootstrap => self.set_up_otherwise(difference),
+            Class::Update
+            | Class::Resize
+            | Class::Stop
+            | Class::Replace
+            | Class::Readiness
+            | Class::Ignore => return,
         };
         changes.diagnostics.push(finding);
     }
@@ -252,6 +260,7 @@ impl Existing<'_> {
         let may = self.desired.allowed.stop
             || self.permissions.allow_stop
             || self.is_to_be_replaced()
+            || reason_of_replacing(differences) == ReasonCode::Bootstrap
             || is_empty;
         if !may {
             let message = format!("it would {what} {forced}: scarce capacity may not come back");
@@ -315,6 +324,7 @@ impl Existing<'_> {
                 State::FailedRunning
             }
             None | Some(Power::Unknown) if failed => State::FailedWithoutHardware,
+            _ if self.bootstrap_failed() => State::NotReady,
             _ => State::Fine,
         }
     }
@@ -355,6 +365,7 @@ impl Existing<'_> {
                 format!("`{name}` exists but its creation failed: {said}"),
             )
             .with_help("apply makes it again"),
+            State::NotReady => self.not_ready(at),
             State::Fine if self.live.state.power == Some(Power::Stopped) => Diagnostic::new(
                 Code::StoppedButBilled,
                 at,
@@ -382,8 +393,13 @@ impl Existing<'_> {
         let mut operations = Vec::new();
         match state {
             // One write of everything covers the differences too.
-            State::FailedWithoutHardware => return vec![Operation::Put],
+            State::FailedWithoutHardware => {
+                operations.push(Operation::Put);
+                operations.extend(self.readiness_again());
+                return operations;
+            }
             State::FailedRunning => operations.push(Operation::Reapply),
+            State::NotReady => operations.extend(self.readiness_again()),
             State::Fine | State::Away { .. } => {}
         }
         operations.extend(self.merge_tags(differences));
@@ -426,7 +442,12 @@ impl Existing<'_> {
             attributes.push("capacity".to_owned());
         }
         let is_sound = self.live.state.provisioning == Provisioning::Succeeded;
-        if is_sound {
+        // The profile first: a run that ends between the two must not look as if it had done both.
+        let sets_up = sets_up_otherwise(differences);
+        if sets_up {
+            attributes.push(BOOTSTRAP.to_owned());
+        }
+        if is_sound && !sets_up {
             operations.extend(self.merge_tags(differences));
         }
         let upgrade = self.upgrade(&attributes, &going);
@@ -441,32 +462,11 @@ impl Existing<'_> {
         if !attributes.is_empty() {
             operations.push(Operation::Patch { attributes });
         }
+        if sets_up {
+            operations.extend(self.merge_tags(differences));
+        }
         operations.extend(upgrade);
         operations
-    }
-
-    pub(super) fn merge_tags(&self, differences: &[(Difference, Action)]) -> Option<Operation> {
-        let mut set = Tags::default();
-        let mut remove = Vec::new();
-        for (difference, _) in differences {
-            let Some(name) = difference.path.strip_prefix("tags.") else {
-                continue;
-            };
-            match (
-                &difference.after,
-                self.desired
-                    .resource
-                    .tags
-                    .iter()
-                    .find(|(tag, _)| tag.key() == name),
-            ) {
-                (Value::Null, _) => remove.push(name.to_owned()),
-                (_, Some((tag, value))) => set.set(tag.as_str(), value),
-                (_, None) => {}
-            }
-        }
-        let nothing = set.is_empty() && remove.is_empty();
-        (!nothing).then_some(Operation::MergeTags { set, remove })
     }
 }
 
@@ -476,7 +476,11 @@ pub(super) enum State {
     Fine,
     FailedWithoutHardware,
     FailedRunning,
-    Away { evicted: bool },
+    /// It runs, and its bootstrap failed.
+    NotReady,
+    Away {
+        evicted: bool,
+    },
 }
 
 fn change(difference: &Difference, effect: Action) -> AttributeChange {

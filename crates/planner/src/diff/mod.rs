@@ -8,6 +8,8 @@ mod adopt;
 
 mod batch;
 
+mod bootstrap;
+
 mod compare;
 
 mod decide;
@@ -19,6 +21,8 @@ mod anew;
 pub(crate) mod instances;
 
 mod leftover;
+
+mod merging;
 
 mod release;
 

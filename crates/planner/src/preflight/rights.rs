@@ -146,6 +146,7 @@ fn actions(step: &Step) -> Vec<String> {
             Operation::Settle | Operation::AwaitGone => continue,
         };
         actions.push(format!("{arm_type}/{verb}"));
+        actions.extend(extension(step, operation).map(ToOwned::to_owned));
         let makes_nodes = matches!(
             step.kind,
             ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
@@ -162,6 +163,32 @@ fn actions(step: &Step) -> Vec<String> {
         }
     }
     actions
+}
+
+/// Waiting for the bootstrap of a VM makes an extension of it.
+fn extension(step: &Step, operation: &Operation) -> Option<&'static str> {
+    let machine = step.after.as_ref()?.virtual_machine()?;
+    let waits = match operation {
+        Operation::Create => machine.reports_readiness,
+        Operation::Patch { attributes } => {
+            attributes.iter().any(|path| path == "reports_readiness")
+        }
+        Operation::Put
+        | Operation::MergeTags { .. }
+        | Operation::Adopt
+        | Operation::Settle
+        | Operation::AwaitGone
+        | Operation::Release
+        | Operation::DeleteInstances { .. }
+        | Operation::DeallocateInstances { .. }
+        | Operation::StartInstances { .. }
+        | Operation::UpgradeInstances { .. }
+        | Operation::Deallocate
+        | Operation::Start
+        | Operation::Reapply
+        | Operation::Delete => false,
+    };
+    waits.then_some("Microsoft.Compute/virtualMachines/extensions/write")
 }
 
 fn listed(texts: &BTreeSet<&str>) -> String {

@@ -135,6 +135,7 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
             public_address: set.network.public_address,
         },
         security: set.security.clone(),
+        reports_readiness: set.reports_readiness,
     }
 }
 

@@ -22,7 +22,7 @@ use model::{
     resource::{
         MarketplaceTerms, Properties, PurchasePlan, Resource, ResourceGroup, ResourceKind, Tags,
     },
-    spec::{OperatingSystem, Pool, Spec},
+    spec::{OnBootstrapChange, OperatingSystem, Pool, Spec},
     units::Region,
 };
 
@@ -54,6 +54,8 @@ pub struct Allowed {
     pub stop: bool,
     /// Neither deletion nor replacement.
     pub protected: bool,
+    /// Replacement because it was set up otherwise.
+    pub set_up_anew: bool,
     /// So many instances of a scale set may be brought up to date at once.
     pub at_once: Option<u32>,
 }
@@ -179,6 +181,10 @@ fn allowed(pool: &Pool) -> Allowed {
     Allowed {
         stop: pool.allow_stop,
         protected: pool.protect,
+        set_up_anew: pool
+            .bootstrap
+            .as_ref()
+            .is_some_and(|bootstrap| bootstrap.on_change == OnBootstrapChange::Replace),
         at_once: None,
     }
 }

@@ -14,7 +14,7 @@ use model::{
 use rust_decimal::Decimal;
 
 use super::{Allowed, Context, Desired, allowed, names::Names, network::SubnetOfNodes, tags};
-use crate::select::Selection;
+use crate::{bootstrap, select::Selection};
 
 /// What all nodes of a stack share.
 #[derive(Clone, Copy)]
@@ -104,7 +104,7 @@ impl Node<'_> {
             address: Address::data_disk(self.name, index, disk.lun),
             id: self.scope.names.data_disk(self.name, index, disk.lun),
             resource: Resource {
-                tags: self.tags.clone(),
+                tags: tags::of_disks(self.tags),
                 properties: Properties::Disk(properties),
             },
             needs: vec![Address::resource_group()],
@@ -150,6 +150,7 @@ impl Node<'_> {
                 public_address: self.scope.spec.access.via == Via::PublicIp,
             },
             security: choice.security,
+            reports_readiness: bootstrap::of_pool(self.pool).is_some(),
         };
         let mut needs = vec![self.scope.subnet.needs.clone()];
         needs.extend(self.os().is_linux().then(Address::ssh_key));

@@ -17,7 +17,7 @@ use super::{
     node::{Scope, caching, priority},
     tags,
 };
-use crate::select::Selection;
+use crate::{bootstrap, select::Selection};
 
 /// The scale set of a pool.
 pub(super) fn pool(
@@ -63,6 +63,7 @@ pub(super) fn pool(
             public_address: scope.spec.access.via == Via::PublicIp,
         },
         security: choice.security,
+        reports_readiness: bootstrap::of_pool(pool).is_some(),
     };
     let mut needs = vec![scope.subnet.needs.clone()];
     needs.push(Address::ssh_key());

@@ -6,7 +6,7 @@ use model::{
     spec::{Pool, Spec},
 };
 
-use crate::lifetime::Term;
+use crate::{bootstrap, lifetime::Term};
 
 /// Tags of every resource of the stack.
 pub(super) fn of_spec(spec: &Spec, term: Option<&Term>) -> Tags {
@@ -31,12 +31,23 @@ pub(super) fn kept(stack: &Tags, address: &Address, term: Option<&Term>) -> Tags
     all
 }
 
-/// Tags of the nodes of a pool: those of the stack, and the mark of protection.
+/// Tags of the nodes of a pool: those of the stack, the mark of protection, and what they run
+/// when they start first.
 pub(super) fn of_pool(stack: &Tags, pool: &Pool) -> Tags {
     let mut all = stack.clone();
     if pool.protect {
         all.set(tags::PROTECT, "true");
     }
+    if let Some(digest) = bootstrap::tag_of_pool(pool) {
+        all.set(tags::BOOTSTRAP, digest);
+    }
+    all
+}
+
+/// Tags of the data disks of a pool, which start nothing.
+pub(super) fn of_disks(nodes: &Tags) -> Tags {
+    let mut all = nodes.clone();
+    all.remove(tags::BOOTSTRAP);
     all
 }
 

@@ -2,6 +2,8 @@
 
 mod support;
 
+mod bootstraps;
+
 mod cells;
 
 mod sticky;

@@ -338,6 +338,7 @@ fn made(step: &Step) -> LiveResource {
             agent_ready: is_vm.then_some(true),
             message: None,
             evicted: false,
+            readiness: None,
             nodes,
         },
     }

@@ -375,6 +375,8 @@ pub(crate) fn reason(code: ReasonCode) -> Option<&'static str> {
         ReasonCode::NotInSpec => Some("not in the spec any more"),
         ReasonCode::FailedWithoutHardware => Some("its creation failed before it got hardware"),
         ReasonCode::FailedRunning => Some("it runs, but its last operation failed"),
+        ReasonCode::Bootstrap => Some("it has run another bootstrap"),
+        ReasonCode::NotReady => Some("it runs, but its bootstrap failed"),
         ReasonCode::HalfMade => Some("a write to it has not ended"),
         ReasonCode::Evicted => Some("Azure took its spot capacity back"),
         ReasonCode::Deallocated => Some("deallocated, and not by `tensorform stop`"),

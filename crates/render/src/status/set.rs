@@ -237,6 +237,7 @@ fn instance(instance: &Instance) -> Value {
         agent_ready,
         message,
         evicted,
+        readiness,
         nodes: _,
     } = state;
     json!({
@@ -251,6 +252,7 @@ fn instance(instance: &Instance) -> Value {
         "agent_ready": agent_ready,
         "evicted": evicted,
         "health": health(state).1,
-        "message": message,
+        "bootstrap": readiness.as_ref().map(super::readiness_word),
+        "message": message.as_deref().or_else(|| super::failed_bootstrap(state)),
     })
 }

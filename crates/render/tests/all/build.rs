@@ -160,6 +160,7 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
             public_address: false,
         },
         security: Security::Standard,
+        reports_readiness: false,
     }
 }
 

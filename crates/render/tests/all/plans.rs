@@ -56,6 +56,7 @@ fn plan(mode: Mode, steps: Vec<Step>, before: Total, lines: Vec<CostLine>) -> Pl
         counts: Plan::count(&steps),
         pools: BTreeMap::new(),
         steps,
+        bootstraps: BTreeMap::new(),
         quota: Vec::new(),
         cost: Cost {
             price_book: None,

@@ -7,7 +7,7 @@ use model::{
         Architecture, Fit as Verdict, GpuShare, ImageFit, ImageOs, ImageRow, Lifecycle, Size,
         SizeGpu, UnitPrices, VmPrice,
     },
-    live::{Instance, Mode, Power, Provisioning, State},
+    live::{Instance, Mode, Power, Provisioning, Readiness, State},
     plan::Lifetime,
     units::{Micros, Region, Span, Timestamp},
 };
@@ -112,6 +112,7 @@ fn state(provisioning: Provisioning, power: Option<Power>, agent_ready: Option<b
         agent_ready,
         message: None,
         evicted: false,
+        readiness: None,
         nodes: None,
     }
 }
@@ -255,6 +256,16 @@ fn an_unknown_health_is_never_said_to_be_good() {
     }
     let ready = state(Provisioning::Succeeded, Some(Power::Running), Some(true));
     assert_eq!(status::health(&ready).1, "ready");
+    let bootstrap = |readiness: Readiness| {
+        let state = State {
+            readiness: Some(readiness),
+            ..ready.clone()
+        };
+        status::health(&state).1
+    };
+    assert_eq!(bootstrap(Readiness::Ready), "ready");
+    assert_eq!(bootstrap(Readiness::Waiting), "setting up");
+    assert_eq!(bootstrap(Readiness::Failed(String::new())), "setup failed");
     let taken = State {
         evicted: true,
         ..ready

@@ -348,6 +348,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
             public_address: false,
         },
         security: Security::Standard,
+        reports_readiness: false,
     }
 }
 
@@ -455,6 +456,7 @@ pub(super) fn plan(steps: Vec<Step>) -> Plan {
         counts: Plan::count(&steps),
         pools: BTreeMap::new(),
         steps,
+        bootstraps: BTreeMap::new(),
         quota: Vec::new(),
         cost: Cost::default(),
         run: Run::default(),

@@ -1,6 +1,6 @@
 //! Changes of a live scale set.
 
-use model::resource::ScaleSet;
+use model::{plan::BOOTSTRAP, resource::ScaleSet};
 use serde_json::{Value, json};
 
 use super::{
@@ -41,6 +41,13 @@ pub(in crate::wire) fn changes(
             "overprovision" => "/overprovision",
             "upgrade_policy" => "/upgradePolicy",
             "image.version" => "/virtualMachineProfile/storageProfile/imageReference",
+            "reports_readiness" if !set.reports_readiness => {
+                body["properties"][PROFILE]["extensionProfile"] = json!({ "extensions": [] });
+                continue;
+            }
+            "reports_readiness" => "/virtualMachineProfile/extensionProfile",
+            // Whoever sends the body adds it.
+            BOOTSTRAP => continue,
             "priority.max_price" => "/virtualMachineProfile/billingProfile",
             _ => return Err(EncodeError::Unchangeable(attribute.clone())),
         };

@@ -16,6 +16,7 @@ use super::super::{
         disk_type, items, location, member, required, required_id, required_number, text,
         unsupported, zones,
     },
+    readiness,
     virtual_machine::profile,
 };
 
@@ -63,6 +64,7 @@ pub(in crate::wire) fn decode(body: &Value) -> Result<ScaleSet, DecodeError> {
         data_disks: data_disks(&machine)?,
         network: network(&machine)?,
         security: profile::security(&machine)?,
+        reports_readiness: readiness::is_in_profile(&machine),
     })
 }
 

@@ -7,7 +7,7 @@ use model::resource::{
 use serde_json::Value;
 
 use super::super::{
-    EncodeError,
+    EncodeError, readiness,
     virtual_machine::{
         caching, diff_disk_settings, image_reference, linux_configuration, os_caching,
         purchase_plan, reservation, security_profile, spot, storage_account_type,
@@ -62,6 +62,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         data_disks,
         network,
         security,
+        reports_readiness,
     } = set;
     let is_flexible = *orchestration == Orchestration::Flexible;
     let mut profile = m::VirtualMachineScaleSetVmProfile::new();
@@ -82,6 +83,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
     });
     profile.network_profile = Some(network_profile(network, is_flexible));
     profile.security_profile = security_profile(security);
+    profile.extension_profile = reports_readiness.then(readiness::profile);
     set_priority(&mut profile, priority)?;
     profile.capacity_reservation = capacity_reservation.as_ref().map(reservation);
     let mut properties = m::VirtualMachineScaleSetProperties::new();

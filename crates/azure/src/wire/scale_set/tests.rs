@@ -86,6 +86,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
             secure_boot: false,
             vtpm: true,
         },
+        reports_readiness: true,
     }
 }
 

@@ -37,6 +37,8 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         data_disks,
         network,
         security,
+        // An extension is a resource of its own, which is made when the machine is there.
+        reports_readiness: _,
     } = machine;
     let mut properties = m::VirtualMachineProperties::new();
     properties.hardware_profile = Some(m::HardwareProfile {

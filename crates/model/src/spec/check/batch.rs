@@ -198,11 +198,10 @@ impl Scope<'_> {
         if !check.may_be_used(&runtime) {
             return;
         }
-        let has_docker = containers.runtime == ContainerRuntime::Docker;
-        if has_docker && self.pool.orchestrator != Orchestrator::Batch {
-            let message = "`runtime: docker` needs `orchestrator: batch`: this version installs no container runtime on VMs";
-            let help = "write `orchestrator: batch`, or use an image that brings a runtime, such as `image: hpc`";
-            self.conflict(check, runtime.clone(), message, help);
+        let is_other = containers.runtime == ContainerRuntime::Containerd;
+        if is_other && self.pool.orchestrator == Orchestrator::Batch {
+            let message = "`runtime: containerd` cannot be used with `orchestrator: batch`: Batch runs containers with Docker";
+            self.conflict(check, runtime.clone(), message, "use `runtime: docker`");
         }
         let images = self.path(&["containers", "images"]);
         if containers.runtime == ContainerRuntime::None && !containers.images.is_empty() {

@@ -9,6 +9,8 @@ mod pool;
 
 mod batch;
 
+mod mounts;
+
 use super::{
     findings::Findings,
     schema::stack::MOST_POOLS,

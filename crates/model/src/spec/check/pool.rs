@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::Check;
+use super::{Check, mounts};
 use crate::{
     diag::{At, Code, Diagnostic, SpecPath},
     spec::{
         decode::pool::MOST_DATA_DISKS,
         pool::{
-            DataDisk, DiskType, Eviction, Grouping, ImageChoice, Method, Model, OperatingSystem,
-            Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload, Zones,
+            ContainerRuntime, DataDisk, DiskType, Eviction, Grouping, ImageChoice, Method, Model,
+            OperatingSystem, Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload,
+            Zones,
         },
         storage::EphemeralOs,
         yaml::node::Node,
@@ -34,6 +35,7 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     scope.system(check);
     scope.image(check);
     scope.disks(check);
+    mounts::check(check, name, pool);
     scope.ephemeral(check);
     scope.capacity(check);
     scope.size(check);
@@ -233,6 +235,7 @@ impl Scope<'_> {
                         "add `password: {from_env: ADMIN_PASSWORD}`",
                     );
                 }
+                self.no_bootstrap(check);
                 if self.pool.image == ImageChoice::Hpc {
                     check.conflict(
                         self.path(&["image"]),
@@ -242,6 +245,34 @@ impl Scope<'_> {
                     );
                 }
             }
+        }
+    }
+
+    fn has_runtime(&self) -> bool {
+        let containers = self.pool.containers.as_ref();
+        containers.is_some_and(|all| all.runtime != ContainerRuntime::None)
+    }
+
+    /// What nodes run when they start first is for Linux.
+    fn no_bootstrap(&self, check: &mut Check<'_>) {
+        let scratch = self.pool.disks.scratch_nvme.then_some("scratch");
+        let asked = [
+            self.pool
+                .bootstrap
+                .as_ref()
+                .map(|_| ("bootstrap", self.path(&["bootstrap"]))),
+            scratch.map(|key| (key, self.path(&["disks", key]))),
+            (!self.pool.mounts.is_empty()).then(|| ("mounts", self.path(&["mounts"]))),
+            self.has_runtime()
+                .then(|| ("containers", self.path(&["containers"]))),
+        ];
+        for (key, path) in asked.into_iter().flatten() {
+            check.conflict(
+                path,
+                self.path(&["os"]),
+                format!("`{key}` sets up Linux nodes, and these have `os: windows`"),
+                "remove it",
+            );
         }
     }
 

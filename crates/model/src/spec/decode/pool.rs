@@ -277,6 +277,7 @@ fn bootstrap(block: Reader<'_>) -> Option<Bootstrap> {
         on_change: block
             .word("on_change", words::ON_CHANGES)
             .unwrap_or(OnBootstrapChange::Warn),
+        text: None,
     })
 }
 

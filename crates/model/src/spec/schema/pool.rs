@@ -27,17 +27,9 @@ const SCHEDULER: Later = Later {
     lacks: "makes no CycleCloud server",
     instead: "remove the key",
 };
-const IMAGES: Later = Later {
-    lacks: "pulls no container images",
-    instead: "remove the key, and pull them in the job",
-};
-const MOUNTS_LATER: Later = Later {
-    lacks: "mounts no stores",
-    instead: "use `mounts: []`, and mount in the job",
-};
-const BOOTSTRAP_LATER: Later = Later {
-    lacks: "runs no scripts on nodes",
-    instead: "remove the key, and run the script over SSH",
+const REGISTRY: Later = Later {
+    lacks: "gives nodes no identity, by which a registry knows them",
+    instead: "remove the key, and name images that everybody may pull",
 };
 const CHECKPOINT_LATER: Later = Later {
     lacks: "sets up no checkpoints",
@@ -95,11 +87,11 @@ pub(crate) const POOL: Block = Block {
             "Containers on the nodes.";
         "disks": Kind::block(&DISKS), OPTIONAL, NOW, "{os: {size_gb: 256}, data: [{size_gb: 1024, type: premium}]}",
             "Disks of each node.";
-        "mounts": Kind::list(&MOUNTS), default("[]"), not_yet(&MOUNTS_LATER),
+        "mounts": Kind::list(&MOUNTS), default("[]"), NOW,
             "[{path: /data, source: \"https://acct.blob.core.windows.net/data\", type: blob_nfs}]",
             "Existing stores that each node mounts.";
-        "bootstrap": Kind::block(&BOOTSTRAP), OPTIONAL, not_yet(&BOOTSTRAP_LATER), "{script: setup.sh, on_change: warn}",
-            "Script that each node runs once, when it starts first.";
+        "bootstrap": Kind::block(&BOOTSTRAP), OPTIONAL, NOW, "{script: setup.sh, on_change: warn}",
+            "Script that each node runs once, when it starts first; apply waits for its end.";
         "checkpoint": Kind::block(&CHECKPOINT), OPTIONAL, not_yet(&CHECKPOINT_LATER), "{to: blob, every: auto}",
             "Where checkpoints go; required for training on spot capacity.";
         "accelerated_networking": Kind::boolean().or_words(words::AUTO), default("auto"), NOW, "auto",
@@ -274,8 +266,8 @@ const CONTAINERS: Block = Block {
         "runtime": Kind::words(words::RUNTIME), default("none"), NOW, "none",
             "What runs them.";
         "images": Kind::list(&CONTAINER_IMAGES), default("[]"), NOW, "[\"nvcr.io/nvidia/pytorch:24.07-py3\"]",
-            "Images that each node pulls.";
-        "registry": Kind::text(&places::REGISTRY).or_null(), default("null"), not_yet(&IMAGES), "example.azurecr.io",
+            "Images that each node pulls before it is ready.";
+        "registry": Kind::text(&places::REGISTRY).or_null(), default("null"), not_yet(&REGISTRY), "example.azurecr.io",
             "Registry that nodes reach by their identity.";
     },
 };
@@ -359,7 +351,7 @@ const BOOTSTRAP: Block = Block {
     name: "bootstrap",
     doc: "A script that each node runs once, when it starts first.",
     keys: keys! {
-        "script": Kind::text(&places::FILE), REQUIRED, NOW, "setup.sh", "The file.";
+        "script": Kind::text(&places::FILE), REQUIRED, NOW, "setup.sh", "The file, which begins with `#!`; plans have its digest only.";
         "on_change": Kind::words(words::ON_CHANGE), default("warn"), NOW, "warn",
             "What happens to nodes that have run an older script.";
     },

@@ -61,13 +61,9 @@ const IDENTITY: Later = Later {
     lacks: "gives nodes no identity",
     instead: "use `identity: none`",
 };
-const CONTAINERS: Later = Later {
-    lacks: "installs no container runtime",
-    instead: "use an image that brings one, such as `image: hpc`",
-};
-const SCRATCH: Later = Later {
-    lacks: "does not set up local NVMe disks",
-    instead: "use `scratch: none`",
+const ENROOT: Later = Later {
+    lacks: "installs no Enroot",
+    instead: "use `runtime: docker`",
 };
 const CURRENCY: Later = Later {
     lacks: "knows prices in US dollars only",
@@ -156,7 +152,7 @@ words! {
     }
     SCRATCH_DISK, SCRATCH_DISKS: bool {
         "none" = false, NOW, "local disks are left alone";
-        "nvme" = true, not_yet(&SCRATCH), "local NVMe disks become one file system";
+        "nvme" = true, NOW, "local NVMe disks become one file system at `/scratch`";
     }
     ON_PARTIAL, ON_PARTIALS: OnPartial {
         "keep" = OnPartial::Keep, NOW, "the nodes that were made stay";
@@ -164,9 +160,9 @@ words! {
     }
     RUNTIME, RUNTIMES: ContainerRuntime {
         "none" = ContainerRuntime::None, NOW, "nothing is installed";
-        "docker" = ContainerRuntime::Docker, NOW, "Docker, in pools of Azure Batch";
-        "containerd" = ContainerRuntime::Containerd, not_yet(&CONTAINERS), "containerd";
-        "enroot" = ContainerRuntime::Enroot, not_yet(&CONTAINERS), "Enroot, with Pyxis on Slurm";
+        "docker" = ContainerRuntime::Docker, NOW, "Docker, with the NVIDIA Container Toolkit where there are GPUs of NVIDIA";
+        "containerd" = ContainerRuntime::Containerd, NOW, "containerd, with the same";
+        "enroot" = ContainerRuntime::Enroot, not_yet(&ENROOT), "Enroot, with Pyxis on Slurm";
     }
     MOUNT, MOUNTS: MountKind {
         "blob_nfs" = MountKind::BlobNfs, NOW, "a blob container over NFS 3";
@@ -174,7 +170,7 @@ words! {
         "lustre" = MountKind::Lustre, NOW, "Lustre";
     }
     ON_CHANGE, ON_CHANGES: OnBootstrapChange {
-        "warn" = OnBootstrapChange::Warn, NOW, "plans say that nodes have run an older script";
+        "warn" = OnBootstrapChange::Warn, NOW, "plans say that nodes were set up otherwise";
         "replace" = OnBootstrapChange::Replace, NOW, "nodes are replaced";
     }
     OUTBOUND, OUTBOUNDS: Outbound {

@@ -364,10 +364,16 @@ fn pools_of_batch_have_their_own_keys() {
             "SPEC009 10:21 `orchestrator: batch` needs a way out: nodes tell Batch of themselves, and `outbound: none` lets nothing out",
         ],
     );
+}
+
+#[test]
+fn containers_of_batch_run_with_docker() {
+    let batch = |keys: &str| pool(&format!("orchestrator: batch\n{keys}"));
+    conflicts(&pool("containers: {runtime: docker}"), &[]);
     conflicts(
-        &pool("containers: {runtime: docker}"),
+        &batch("containers: {runtime: containerd}"),
         &[
-            "SPEC009 8:27 `runtime: docker` needs `orchestrator: batch`: this version installs no container runtime on VMs",
+            "SPEC009 9:27 `runtime: containerd` cannot be used with `orchestrator: batch`: Batch runs containers with Docker",
         ],
     );
     conflicts(

@@ -289,6 +289,7 @@ fn the_rest() -> Pool {
         bootstrap: Some(Bootstrap {
             script: "setup.sh".to_owned(),
             on_change: OnBootstrapChange::Replace,
+            text: None,
         }),
         checkpoint: Some(Checkpoint {
             to: CheckpointTarget::Url("https://a.blob.core.windows.net/c".to_owned()),

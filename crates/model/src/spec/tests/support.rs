@@ -9,22 +9,18 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 5] = [
+const LATER: [&str; 3] = [
     "pools.scheduler",
-    "pools.mounts",
-    "pools.bootstrap",
     "pools.checkpoint",
     "pools.containers.registry",
 ];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 6] = [
+const LATER_WORDS: [(&str, &str); 4] = [
     ("identity", "system"),
     ("pools.orchestrator", "aks"),
     ("pools.orchestrator", "cyclecloud"),
-    ("pools.containers.runtime", "containerd"),
     ("pools.containers.runtime", "enroot"),
-    ("pools.disks.scratch", "nvme"),
 ];
 
 fn refused(text: &str, beginning: &str) -> bool {
@@ -123,13 +119,11 @@ fn defaults_are_fine_when_they_are_written() {
 #[test]
 fn values_are_held_against_their_form_even_where_they_are_refused() {
     check(
-        &pool("deadline: soon\nmounts: [{path: data}]"),
+        &pool("deadline: soon\ncontainers: {registry: \"https://x\"}"),
         &[
             "SPEC006 8:15 `deadline` takes a span of time such as `90s`, `15m`, `72h` or `30d`, found `soon`",
-            "SPEC008 9:5 `mounts` is not supported yet: this version mounts no stores",
-            "SPEC005 9:14 missing key `source` in `mounts[0]`",
-            "SPEC005 9:14 missing key `type` in `mounts[0]`",
-            "SPEC006 9:21 `path` takes an absolute path on the nodes such as `/data`, found `data`",
+            "SPEC008 9:18 `registry` is not supported yet: this version gives nodes no identity, by which a registry knows them",
+            "SPEC006 9:28 `registry` takes the host of a registry such as `example.azurecr.io` or `null`, found `https://x`",
         ],
     );
 }

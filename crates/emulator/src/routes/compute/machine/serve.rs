@@ -91,7 +91,11 @@ fn list(world: &World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> 
     let size = call.setup.pages.virtual_machines;
     let show = |vm: &Resource| {
         if status {
-            return view::status(call, vm);
+            let mut shown = view::status(call, vm);
+            if let Some(view) = shown.pointer_mut("/properties/instanceView") {
+                extension::add_views(world, vm, view);
+            }
+            return shown;
         }
         let mut shown = view::show(call, vm);
         extension::add_ids(world, vm, &mut shown);

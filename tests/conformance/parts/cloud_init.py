@@ -1,0 +1,330 @@
+"""What nodes run when they start first: as cloud-init, shellcheck and systemd judge it, and run.
+
+Every example and a matrix of pools is rendered. The real cloud-init checks the documents against
+its schema, shellcheck reads every script, systemd reads the units. Then the scripts run, twice, in
+a root of their own with tools that record what they are asked for, on local disks that are not
+there: what they do the second time shows whether they may be run again.
+"""
+# needs: nodes
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+
+from conformance import Suite, check, equal
+
+TREE, WORK = os.environ["CONFORMANCE_TREE"], os.environ["CONFORMANCE_WORK"]
+BINARY, TOOLS = os.environ["CONFORMANCE_BINARY"], os.environ["CONFORMANCE_NODES"]
+PYTHON = os.path.join(TOOLS, "bin", "python")
+SHELLCHECK = os.path.join(TOOLS, "root", "usr", "bin", "shellcheck")
+PACKAGES = os.path.join(TOOLS, "root", "usr", "lib", "python3", "dist-packages")
+FOLDER = "opt/tensorform/bootstrap"
+SCRIPT = "#!/bin/bash\nset -eu\necho run >>/root/runs\necho \"${TENSORFORM_SCRATCH:-none}\" >>/root/scratch\n"
+# The name of a pool of the matrix, and what it has beside a script or without one.
+MATRIX = {
+    "script": "    bootstrap: {script: setup.sh}\n",
+    "scratch": "    disks: {scratch: nvme}\n",
+    "both": "    disks: {scratch: nvme}\n    bootstrap: {script: setup.sh}\n",
+    "mounts": (
+        "    mounts:\n"
+        "      - {path: /data, source: \"https://acct.blob.core.windows.net/data\", type: blob_nfs}\n"
+        "      - {path: /mnt/my-home, source: \"nfs.example:/export\", type: nfs}\n"
+        "      - {path: /fast, source: \"10.0.0.4@tcp:/lustrefs\", type: lustre}\n"
+    ),
+    "docker": (
+        "    disks: {scratch: nvme}\n"
+        "    containers: {runtime: docker, images: [\"nvcr.io/nvidia/pytorch:24.07-py3\", ubuntu]}\n"
+    ),
+    "containerd": "    containers: {runtime: containerd, images: [ubuntu]}\n",
+}
+SIZES = ["Standard_NC24ads_A100_v4", "Standard_ND96isr_H100_v5"]
+suite = Suite()
+
+
+def render(spec, pool=None, shell=False):
+    command = [BINARY, "-f", spec, "bootstrap", "--offline"]
+    command += [pool] if pool else []
+    command += ["--shell"] if shell else []
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def specs():
+    """Each spec to render, with its pool."""
+    for path in sorted(glob.glob(os.path.join(TREE, "examples", "*.yaml"))):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        if "bootstrap:" in text or "scratch: nvme" in text:
+            yield path, None
+    for size in SIZES:
+        for name, keys in MATRIX.items():
+            path = os.path.join(WORK, f"{name}-{size}.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(
+                    "version: 1\nname: matrix\nlocation: eastus\npools:\n  train:\n"
+                    "    stage: training\n    workload: generative\n    count: 2\n"
+                    f"    size: {size}\n{keys}"
+                )
+            yield path, "train"
+
+
+def document(text):
+    first, rest = text.split("\n", 1)
+    equal(first, "#cloud-config", "the first line")
+    return json.loads(rest)
+
+
+def schema(path):
+    done = subprocess.run(
+        [PYTHON, "-m", "cloudinit.cmd.main", "schema", "--config-file", path],
+        env={**os.environ, "PYTHONPATH": PACKAGES}, capture_output=True, text=True, check=False,
+    )
+    check(done.returncode == 0 and "Valid" in done.stdout, done.stdout + done.stderr)
+
+
+def unpack(text, root):
+    """Writes the files of a document below a folder, and tells their paths."""
+    paths = []
+    for file in document(text)["write_files"]:
+        path = os.path.join(root, file["path"].lstrip("/"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as written:
+            written.write(file["content"])
+        os.chmod(path, int(file["permissions"], 8))
+        paths.append(path)
+    return paths
+
+
+def shellcheck(paths):
+    scripts = [path for path in paths if not path.endswith((".service", ".mount", "/settings"))]
+    check(scripts, "there are scripts")
+    done = subprocess.run(
+        [SHELLCHECK, "--shell=bash", *scripts], capture_output=True, text=True, check=False
+    )
+    check(done.returncode == 0, done.stdout)
+
+
+def verify(unit):
+    """What systemd says of a unit, with a program that is here in place of the node's."""
+    with open(unit, encoding="utf-8") as file:
+        text = file.read().replace(f"/{FOLDER}/run", "/bin/true")
+    copy = os.path.join(WORK, "units", os.path.basename(unit))
+    os.makedirs(os.path.dirname(copy), exist_ok=True)
+    with open(copy, "w", encoding="utf-8") as file:
+        file.write(text)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", copy], capture_output=True, text=True, check=False
+    )
+    return [line for line in done.stderr.splitlines() if os.path.basename(unit) in line]
+
+
+# Tools that say that all is well and write down what they were asked for; the state that they
+# pretend is kept in files, so that a second run sees what the first one did.
+FAKES = {
+    "lsblk": r"""case "$*" in
+*--output\ NAME,MODEL*)
+  echo 'NAME="/dev/sda" MODEL="Virtual Disk"'
+  echo 'NAME="/dev/nvme0n1" MODEL="MSFT NVMe Accelerator v1.0"'
+  for n in $(seq "$(cat /fake/disks)"); do echo "NAME=\"/dev/nvme${n}n1\" MODEL=\"Microsoft NVMe Direct Disk v2\""; done ;;
+*) : ;;
+esac""",
+    "findmnt": 'grep -qxF "$2" /fake/mounted',
+    "mount": 'echo "${@: -1}" >>/fake/mounted',
+    "mdadm": r"""case "$1" in
+--create) mkdir -p /dev/md && touch /dev/md/tensorform-scratch ;;
+*) exit 1 ;;
+esac""",
+    "mkfs.xfs": "touch /fake/formatted",
+    "blkid": "[ -e /fake/formatted ] && echo tf-scratch",
+    "wipefs": ":",
+    "systemctl": ":",
+    "apt-get": r"""case "$*" in *install*nfs-common*) cp /fakes/wipefs /fakes/mount.nfs ;;
+*install*docker.io*) cp /fakes/docker-when-there /fakes/docker ;;
+esac""",
+    "mount.lustre": ":",
+    "nvidia-smi": ":",
+    "nvidia-ctk": ":",
+    "docker-when-there": r"""case "$1" in
+image) grep -qxF "$3" /fake/pulled ;;
+pull) echo "$3" >>/fake/pulled ;;
+esac""",
+}
+INSIDE = r"""
+set -eu
+root=$1
+mount -t tmpfs none "$root"
+mkdir -p "$root"/{usr,etc/systemd/system,proc,dev,tmp,root,var/lib,var/log,opt,fake,fakes}
+mount --bind -o ro /usr "$root/usr"
+for name in bin sbin lib lib64; do ln -s "usr/$name" "$root/$name"; done
+for device in null zero urandom; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
+ln -s /proc/self/fd "$root/dev/fd"
+ln -s /proc/self/fd/0 "$root/dev/stdin"
+mount -t proc none "$root/proc"
+cp "$2"/fakes/* "$root/fakes"
+cp "$2/bootstrap.sh" "$root/tmp"
+cp "$2/disks" "$root/fake"
+export PATH=/fakes:/usr/sbin:/usr/bin
+chroot "$root" /bin/bash /tmp/bootstrap.sh || echo "first $?"
+cp "$root/fake/asked" "$2/asked-first" 2>/dev/null || true
+chroot "$root" /opt/tensorform/bootstrap/run || echo "second $?"
+cp "$root/fake/asked" "$2/asked" 2>/dev/null || true
+chroot "$root" /opt/tensorform/bootstrap/await || echo "await $?"
+cp "$root"/root/* "$2/" 2>/dev/null || true
+cp "$root/var/lib/tensorform/bootstrap/result" "$2/result"
+cp "$root/var/log/tensorform-bootstrap.log" "$2/log"
+"""
+
+
+def run(name, text, disks):
+    """Runs a bootstrap twice on a machine of fakes with so many local disks."""
+    folder = os.path.join(WORK, name)
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(os.path.join(folder, "fakes"))
+    os.makedirs(os.path.join(folder, "root"))
+    for tool, body in FAKES.items():
+        path = os.path.join(folder, "fakes", tool)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/bash\necho {tool} \"$@\" >>/fake/asked\n{body}\n")
+        os.chmod(path, 0o755)
+    for file, content in [("bootstrap.sh", text), ("disks", str(disks)), ("inside.sh", INSIDE)]:
+        with open(os.path.join(folder, file), "w", encoding="utf-8") as written:
+            written.write(content)
+    unshare = ["unshare", "--mount", "--pid", "--fork"]
+    if os.geteuid() != 0:
+        unshare += ["--user", "--map-root-user"]
+    done = subprocess.run(
+        [*unshare, "bash", os.path.join(folder, "inside.sh"), os.path.join(folder, "root"), folder],
+        capture_output=True, text=True, check=False, timeout=60,
+    )
+    check(done.returncode == 0, done.stdout + done.stderr)
+
+    def read(file):
+        path = os.path.join(folder, file)
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8") as found:
+            return found.read()
+
+    return done.stdout + done.stderr, read
+
+
+def count(asked, beginning):
+    return sum(line.startswith(beginning) for line in asked.splitlines())
+
+
+with open(os.path.join(WORK, "setup.sh"), "w", encoding="utf-8") as setup:
+    setup.write(SCRIPT)
+RENDERED = list(specs())
+
+with suite.step("every example and pool of the matrix is valid for cloud-init", "cloud-init"):
+    check(len(RENDERED) > len(SIZES) * len(MATRIX), "there are examples")
+    for place, pool in RENDERED:
+        rendered = os.path.join(WORK, "user-data")
+        with open(rendered, "w", encoding="utf-8") as out:
+            out.write(render(place, pool))
+        schema(rendered)
+
+with suite.step("a document that is none is refused", "cloud-init"):
+    wrong = os.path.join(WORK, "wrong")
+    with open(wrong, "w", encoding="utf-8") as out:
+        out.write('#cloud-config\n{"write_files": [{"content": 1}], "runcmd": "x y"}\n')
+    try:
+        schema(wrong)
+    except AssertionError:
+        pass
+    else:
+        raise AssertionError("cloud-init takes anything")
+
+with suite.step("every script is clean", "shellcheck"):
+    for number, (place, pool) in enumerate(RENDERED):
+        tree = os.path.join(WORK, f"tree-{number}")
+        shellcheck(unpack(render(place, pool), tree))
+        whole = os.path.join(WORK, "whole.sh")
+        with open(whole, "w", encoding="utf-8") as out:
+            out.write(render(place, pool, shell=True))
+        shellcheck([whole])
+
+with suite.step("every unit is one", "systemd"):
+    units = glob.glob(os.path.join(WORK, "tree-*/etc/systemd/system/*"))
+    check(len(units) >= len(RENDERED), "there are units")
+    for path in units:
+        equal(verify(path), [], path)
+    broken = os.path.join(WORK, "broken.service")
+    with open(broken, "w", encoding="utf-8") as out:
+        out.write("[Service]\nType=never\nExecStart=nothing\n")
+    check(verify(broken), "systemd takes anything")
+
+with suite.step("eight disks become one file system, once, and the script runs once", "bash"):
+    place = os.path.join(WORK, "both-Standard_ND96isr_H100_v5.yaml")
+    said, read = run("eight", render(place, "train", shell=True), 8)
+    equal(read("result"), "ready\n", said + read("log"))
+    asked = read("asked")
+    equal(count(asked, "mdadm --create"), 1, asked)
+    check("--raid-devices=8 /dev/nvme1n1 " in asked, asked)
+    check("/dev/nvme0n1" not in asked, "network disks are left alone: " + asked)
+    equal(count(asked, "mkfs.xfs"), 1, asked)
+    equal(count(asked, "mount "), 1, asked)
+    equal(read("runs"), "run\n")
+    equal(read("scratch"), "/scratch\n")
+    check("the bootstrap is done" in said, said)
+
+with suite.step("one disk needs no array", "bash"):
+    place = os.path.join(WORK, "scratch-Standard_NC24ads_A100_v4.yaml")
+    said, read = run("one", render(place, "train", shell=True), 1)
+    equal(read("result"), "ready\n", said + read("log"))
+    equal(count(read("asked"), "mdadm"), 0, read("asked"))
+    check("mkfs.xfs -q -L tf-scratch /dev/nvme1n1" in read("asked"), read("asked"))
+
+with suite.step("a missing disk is said by name, and the script waits for it", "bash"):
+    place = os.path.join(WORK, "both-Standard_ND96isr_H100_v5.yaml")
+    said, read = run("seven", render(place, "train", shell=True), 7)
+    equal(read("result"), "failed scratch 1\n", said)
+    check("step `scratch` of the bootstrap failed with status 1" in said, said)
+    check("expected 8 local NVMe disks, found 7" in read("log"), read("log"))
+    equal(read("runs"), "", "the script does not run")
+    equal(count(read("asked"), "mkfs.xfs"), 0, "nothing is formatted")
+
+with suite.step("a script that fails is tried again, and its words stay on the node", "bash"):
+    text = SCRIPT + "echo told-in-confidence\n[ \"$(wc -l </root/runs)\" -gt 1 ]\n"
+    with open(os.path.join(WORK, "setup.sh"), "w", encoding="utf-8") as setup:
+        setup.write(text)
+    place = os.path.join(WORK, "script-Standard_NC24ads_A100_v4.yaml")
+    said, read = run("again", render(place, "train", shell=True), 0)
+    check("first 1" in said, said)
+    equal(read("result"), "ready\n", said + read("log"))
+    equal(read("runs"), "run\nrun\n")
+    equal(read("scratch"), "none\nnone\n")
+    check("told-in-confidence" in read("log") and "told-in-confidence" not in said, said)
+
+with suite.step("stores are mounted by units that are called as systemd calls them", "systemd"):
+    place = os.path.join(WORK, "mounts-Standard_ND96isr_H100_v5.yaml")
+    text = render(place, "train")
+    paths = {line.removeprefix("Where=") for file in document(text)["write_files"]
+             for line in file["content"].splitlines() if line.startswith("Where=")}
+    equal(paths, {"/data", "/mnt/my-home", "/fast"})
+    for path in paths:
+        done = subprocess.run(
+            ["systemd-escape", "--path", "--suffix=mount", path],
+            capture_output=True, text=True, check=True,
+        )
+        names = [os.path.basename(file["path"]) for file in document(text)["write_files"]]
+        check(done.stdout.strip() in names, done.stdout, names)
+    said, read = run("mounts", render(place, "train", shell=True), 8)
+    equal(read("result"), "ready\n", said + read("log"))
+    asked = read("asked")
+    for name in ["data.mount", "fast.mount", r"mnt-my\x2dhome.mount"]:
+        check(f"systemctl enable --now {name}" in asked, asked)
+    equal(count(asked, "apt-get"), 2, "the client is installed once: " + asked)
+
+with suite.step("a runtime that is missing is installed, and images are pulled once", "bash"):
+    place = os.path.join(WORK, "docker-Standard_ND96isr_H100_v5.yaml")
+    said, read = run("docker", render(place, "train", shell=True), 8)
+    equal(read("result"), "ready\n", said + read("log"))
+    asked = read("asked")
+    equal(count(asked, "docker-when-there pull") + count(asked, "docker pull"), 2, asked)
+    check("pull --quiet nvcr.io/nvidia/pytorch:24.07-py3" in asked, asked)
+    check("pull --quiet docker.io/library/ubuntu:latest" in asked, asked)
+    check("mount --bind /scratch/docker /var/lib/docker" in asked, asked)
+
+suite.end()

@@ -390,9 +390,20 @@ fn a_set_pays_for_what_has_hardware_and_for_all_disks() {
             .map(|line| line.quantity)
     };
     assert_eq!(quantity(&live, "Standard_F4s_v2"), Some(20));
+    // Before it is started, an instance that Azure took has no hardware to pay for.
     live_set(&mut live).2[3].state = away();
-    assert_eq!(quantity(&live, "Standard_F4s_v2"), Some(19));
+    assert_eq!(quantity(&live, "Standard_F4s_v2"), Some(20));
     assert_eq!(quantity(&live, "Premium SSD"), Some(20));
+    let cost = good_plan(&spec, &live).cost;
+    let each = cost.after.hourly_micros.0 - cost.before.hourly_micros.0;
+    let machines = cost
+        .lines
+        .iter()
+        .find(|line| line.item.contains("Standard_F4s_v2"));
+    let of_all = machines
+        .and_then(|line| line.hourly_micros)
+        .expect("a price");
+    assert_eq!(each, of_all.0 / 20, "one of twenty is to be paid for again");
 }
 
 #[test]

@@ -129,6 +129,12 @@ fn is_truthful(ran: &Ran, server: &Server, what: &str) {
             "{what}: exit 3 although nothing was written\n{}",
             ran.stderr
         ),
+        // Done, but for what is kept for others.
+        4 => assert!(
+            ran.stderr.contains("left of") || ran.stderr.contains("is left in"),
+            "{what}: exit 4 without saying what was kept\n{}",
+            ran.stderr
+        ),
         other => panic!("{what}: exit {other}\n{}", ran.stderr),
     }
 }

@@ -17,6 +17,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -519,10 +520,13 @@ def main(arguments):
     if len(arguments) != 1:
         sys.exit(__doc__)
     checked, stacks = Checked(), 0
-    examples = sorted((ROOT / "examples").glob("*.yaml"))
+    # What pools of Batch cost is held by the tests of the planner: this knows VMs and scale sets.
+    examples = sorted(path for path in (ROOT / "examples").glob("*.yaml") if path.name != "batch.yaml")
     chance = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder:
         tool = Tool(pathlib.Path(arguments[0]).resolve().as_posix(), folder)
+        for script in (ROOT / "examples").glob("*.sh"):
+            shutil.copy(script, folder)
         named = [(path.name, path.read_text(encoding="utf-8")) for path in examples]
         tried = 0
         while named or (stacks < len(examples) + RANDOM_STACKS and tried < 10 * RANDOM_STACKS):

@@ -34,6 +34,8 @@ def jobs(sandbox):
         folder = os.path.join(WORK, os.path.basename(example).removesuffix(".yaml"))
         os.makedirs(folder)
         spec = shutil.copy(example, os.path.join(folder, "tensorform.yaml"))
+        for script in glob.glob(os.path.join(os.path.dirname(example), "*.sh")):
+            shutil.copy(script, folder)
         run(sandbox, spec, "apply", "--yes")
         run(sandbox, spec, "plan")
         run(sandbox, spec, "status")
@@ -52,7 +54,7 @@ def jobs(sandbox):
 
 def resize(sandbox, spec):
     """A scale set or a pool grows and shrinks."""
-    for change in (2, -3):
+    for change in (2, -2):
         with open(spec, encoding="utf-8") as file:
             text = file.read()
         text = re.sub(r"(?<=count: )\d+", lambda found: str(int(found[0]) + change), text)

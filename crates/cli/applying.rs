@@ -26,7 +26,8 @@ use crate::{
     bootstraps,
     exit::Exit,
     journal::{Events, Journal},
-    keys, signals,
+    keys,
+    signals::Signals,
     stop::Stop,
     world::World,
 };
@@ -184,7 +185,8 @@ pub(crate) fn run(
     });
     let journal = Journal::open(app, &plan.stack, &nonce, events)?;
     app.output.note("\n");
-    let mut outcome = world.wait(drive(client, plan, &inputs, &journal));
+    let mut outcome =
+        world.listening(async |signals| drive(client, plan, &inputs, &journal, signals).await);
     outcome.writes += earlier.unwrap_or_default();
     journal.close();
     let (exit, mut found) = finish(plan, world, &outcome, reached);
@@ -310,11 +312,12 @@ async fn drive(
     plan: &Plan,
     inputs: &ApplyInputs,
     journal: &Journal,
+    signals: &mut Signals,
 ) -> Outcome {
     let (sender, receiver) = watch::channel(Interrupt::No);
     let applying = azure::apply(client, plan, inputs, journal, receiver);
     tokio::pin!(applying);
-    let signals = signals::interrupts(sender);
+    let signals = signals.tell(sender);
     tokio::pin!(signals);
     let mut ticks = interval(REDRAW);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);

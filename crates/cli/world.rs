@@ -1,6 +1,6 @@
 //! The world that a run looks at: Azure, another endpoint, the sandbox, or none.
 
-use std::{path::Path, time::Duration};
+use std::{cell::Cell, path::Path, time::Duration};
 
 use azure::{Client, Cloud, CredentialChoice, CredentialName, Settings};
 use emulator::{
@@ -13,7 +13,7 @@ use model::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{app::App, args::CloudName, errors, exit::Exit, files, signals, stop::Stop};
+use crate::{app::App, args::CloudName, errors, exit::Exit, files, signals::Signals, stop::Stop};
 
 /// How much faster than time the sandbox runs unless somebody says: a VM in some milliseconds.
 const USUAL_SPEED: f64 = 1_000.0;
@@ -30,6 +30,8 @@ pub(crate) struct World {
     runtime: Option<Runtime>,
     client: Option<Client>,
     sandbox: Option<Sandbox>,
+    /// Who listens to signals, once an apply has taken them over.
+    signals: Cell<Option<Signals>>,
 }
 
 impl World {
@@ -60,6 +62,7 @@ impl World {
                 runtime: None,
                 client: None,
                 sandbox: None,
+                signals: Cell::default(),
             });
         }
         let runtime = runtime()?;
@@ -93,6 +96,7 @@ impl World {
             runtime: Some(runtime),
             client: Some(client),
             sandbox,
+            signals: Cell::default(),
         })
     }
 
@@ -121,26 +125,41 @@ impl World {
         }
     }
 
+    /// Waits for something while signals are listened to, and goes on listening afterwards: one
+    /// that comes between two waits ends the next [`World::read`].
+    pub(crate) fn listening<T>(&self, work: impl AsyncFnOnce(&mut Signals) -> T) -> T {
+        let kept = self.signals.take();
+        let (done, signals) = self.wait(async {
+            let mut signals = kept.unwrap_or_else(Signals::new);
+            let done = work(&mut signals).await;
+            (done, signals)
+        });
+        self.signals.set(Some(signals));
+        done
+    }
+
     /// Waits for something to be read. After an apply has listened to signals an interrupt would
     /// go unheard, so that it ends the wait here.
     ///
     /// # Errors
     /// Somebody interrupted.
     pub(crate) fn read<T>(&self, future: impl Future<Output = T>) -> Result<T, Stop> {
-        if !signals::taken_over() {
+        let Some(mut signals) = self.signals.take() else {
             return Ok(self.wait(future));
-        }
-        self.wait(async {
+        };
+        let read = self.wait(async {
             tokio::select! {
                 read = future => Ok(read),
-                () = signals::interrupted() => Err(Stop::because(
+                () = signals.next() => Err(Stop::because(
                     Code::NotAsPlanned,
                     "interrupted while the result was read: nobody knows whether it is as planned",
                 )
                 .help("`tensorform plan` reads it again")
                 .exit(Exit::Interrupted)),
             }
-        })
+        });
+        self.signals.set(Some(signals));
+        read
     }
 }
 

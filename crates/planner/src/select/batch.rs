@@ -222,15 +222,23 @@ pub(super) fn as_set(pool: &BatchPool) -> ScaleSet {
 }
 
 /// Whether nodes of a pool reach each other: what the spec says, and else where several nodes
-/// train together over InfiniBand.
+/// train together over InfiniBand. A live pool whose nodes do is not made anew because one is left.
 pub(crate) fn inter_node(context: Context<'_>, size: &Size, count: u32) -> bool {
     let settings = context.pool.batch.as_ref();
     let is_fixed = settings.is_none_or(|batch| batch.autoscale.is_none());
     let is_steady = context.pool.priority == Priority::Regular;
-    let by_itself = is_fixed && is_steady && count > 1 && grouping::needs_fabric(context, size);
+    let may_be = is_fixed && is_steady;
+    let is_kept = !context.reselect && may_be && reaches_live(context);
+    let by_itself = is_kept || (may_be && count > 1 && grouping::needs_fabric(context, size));
     settings
         .and_then(|batch| batch.inter_node)
         .unwrap_or(by_itself)
+}
+
+/// Whether the nodes of the live pool reach each other.
+fn reaches_live(context: Context<'_>) -> bool {
+    let mut pools = grouping::ours(context.live, context.name);
+    pools.any(|(_, resource)| resource.batch_pool().is_some_and(|pool| pool.inter_node))
 }
 
 /// What a pool of Batch cannot be.

@@ -63,7 +63,10 @@ pub(crate) fn live(live: &Live, pool: &str) -> Option<Placement> {
     Some(set.map_or(Placement::SingleVms, Placement::ScaleSet))
 }
 
-fn ours<'a>(live: &'a Live, pool: &str) -> impl Iterator<Item = (&'a LiveResource, &'a Resource)> {
+pub(super) fn ours<'a>(
+    live: &'a Live,
+    pool: &str,
+) -> impl Iterator<Item = (&'a LiveResource, &'a Resource)> {
     let there = live
         .resources
         .iter()

@@ -117,6 +117,17 @@ fn several_infiniband_nodes_reach_each_other_and_others_do_not() {
 }
 
 #[test]
+fn a_pool_that_shrinks_to_one_node_stays_what_it_is() {
+    let live = live_stack(&spec(training(2)));
+    let plan = good_plan(&spec(training(1)), &live);
+    assert!(made(&plan).inter_node);
+    assert_eq!(step(&plan).action, Action::Update);
+    let changed = &step(&plan).reason.attributes;
+    let paths: Vec<&str> = changed.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!(paths, ["nodes"]);
+}
+
+#[test]
 fn the_names_of_accounts_are_short_and_belong_to_the_group() {
     let account = |name: &str| {
         let mut spec = spec(scoring(1));

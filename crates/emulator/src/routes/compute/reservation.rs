@@ -19,7 +19,7 @@ use crate::{
     durations,
     error::ArmError,
     http::{Answer, Method},
-    json::{default, items, number, same, set, text},
+    json::{default, items, number, remove, same, set, text},
     routes::common::{self, not_served, put_tags, tags},
     store::{entry::Resource, world::World},
     types::Type,
@@ -88,6 +88,8 @@ fn reservations<'a>(
 fn show(world: &World, resource: &Resource, view: bool) -> Value {
     let mut shown = common::base(resource);
     if resource.is(GROUP) {
+        // A group does not tell its state, also while it goes.
+        remove(&mut shown, "/properties/provisioningState");
         let all: Vec<Value> = reservations(world, &resource.id)
             .map(|found| json!({"id": found.id.as_str()}))
             .collect();

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use model::plan::Plan;
+use model::{
+    plan::{Lifetime, Plan},
+    units::Region,
+};
 
 use crate::{
     diff::{self, index::Index},
@@ -15,6 +18,25 @@ use crate::{
     target,
 };
 
+/// A plan that chooses nothing, so that it has no pools.
+fn assembly<'a>(
+    input: Input<'a>,
+    index: &'a Index<'a>,
+    location: Region,
+    lifetime: Option<Lifetime>,
+    desired: Vec<Desired>,
+) -> Assembly<'a> {
+    Assembly {
+        input,
+        index,
+        location,
+        lifetime,
+        pools: BTreeMap::new(),
+        bootstraps: BTreeMap::new(),
+        desired,
+    }
+}
+
 /// The plan in which everything of the stack goes.
 pub(crate) fn destroy(
     input: Input<'_>,
@@ -24,16 +46,7 @@ pub(crate) fn destroy(
     let changes = diff::destroy(input.live, index);
     let location =
         location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
-    let after: Vec<Desired> = Vec::new();
-    let assembly = Assembly {
-        input,
-        index,
-        location,
-        lifetime: None,
-        pools: BTreeMap::new(),
-        bootstraps: BTreeMap::new(),
-        desired: after,
-    };
+    let assembly = assembly(input, index, location, None, Vec::new());
     Some(assembly.assemble(changes, findings))
 }
 
@@ -53,15 +66,7 @@ pub(crate) fn power(
     let location =
         location::of_live(input.live).or_else(|| input.spec.locations.first().cloned())?;
     let (changes, desired) = power::run(wish, input, index);
-    let assembly = Assembly {
-        input,
-        index,
-        location,
-        lifetime: None,
-        pools: BTreeMap::new(),
-        bootstraps: BTreeMap::new(),
-        desired,
-    };
+    let assembly = assembly(input, index, location, None, desired);
     Some(assembly.assemble(changes, findings))
 }
 
@@ -85,15 +90,7 @@ pub(crate) fn orphans(
         shape::run(input.spec, &located.selections, context)
     };
     let changes = diff::orphans(&desired, index);
-    let assembly = Assembly {
-        input,
-        index,
-        location,
-        lifetime: None,
-        pools: BTreeMap::new(),
-        bootstraps: BTreeMap::new(),
-        desired,
-    };
+    let assembly = assembly(input, index, location, None, desired);
     Some(assembly.assemble(changes, findings))
 }
 
@@ -117,14 +114,6 @@ pub(crate) fn expire(
     findings.diagnostics.push(lifetime::finding(&term.lifetime));
     let permissions = &input.options.permissions;
     diff::refuse_at_the_end(permissions, &mut findings.diagnostics);
-    let assembly = Assembly {
-        input,
-        index,
-        location,
-        lifetime: Some(term.lifetime),
-        pools: BTreeMap::new(),
-        bootstraps: BTreeMap::new(),
-        desired,
-    };
+    let assembly = assembly(input, index, location, Some(term.lifetime), desired);
     Some(assembly.assemble(changes, findings))
 }

@@ -8,7 +8,11 @@ use super::{
     failure::{self, Stopped},
     step::{Own, Performer, TRIES},
 };
-use crate::{call::MachineAction, read::instances, versions};
+use crate::{
+    call::{Call, MachineAction},
+    read::instances,
+    versions,
+};
 
 impl Performer<'_> {
     /// Deletes instances of a set, and with them its capacity.
@@ -17,19 +21,12 @@ impl Performer<'_> {
         instances: &[String],
         own: &mut Own,
     ) -> Result<(), Stopped> {
-        if self.step.kind != ResourceKind::VirtualMachineScaleSet {
-            let message = format!("`{}` is no scale set", self.step.id);
-            return Err(failure::ours("PlanUnsound", message));
-        }
+        self.check_set()?;
         self.inspect(own).await?;
         own.add(["capacity".to_owned()]);
-        let path = format!("{}/delete", self.step.id);
-        let query = [("api-version", versions::COMPUTE)];
         for attempt in 1.. {
-            let call = self.run.client.call_at(Method::Post, &path, &query);
-            let call = call.map_err(|error| self.failed(&error))?;
-            let body = json!({ "instanceIds": instances });
-            let Err(error) = self.write(&call.body(body)).await else {
+            let call = self.about(Method::Post, "/delete", instances)?;
+            let Err(error) = self.write(&call).await else {
                 return Ok(());
             };
             // A POST is not sent again blindly; whether it had an effect can be seen.
@@ -50,20 +47,13 @@ impl Performer<'_> {
         instances: &[String],
         own: &mut Own,
     ) -> Result<(), Stopped> {
-        if self.step.kind != ResourceKind::VirtualMachineScaleSet {
-            let message = format!("`{}` is no scale set", self.step.id);
-            return Err(failure::ours("PlanUnsound", message));
-        }
+        self.check_set()?;
         self.inspect(own).await?;
         own.add([]);
         let (method, below) = action.request();
-        let path = format!("{}{below}", self.step.id);
-        let query = [("api-version", versions::COMPUTE)];
         for attempt in 1.. {
-            let call = self.run.client.call_at(method, &path, &query);
-            let call = call.map_err(|error| self.failed(&error))?;
-            let body = json!({ "instanceIds": instances });
-            let Err(error) = self.write(&call.body(body)).await else {
+            let call = self.about(method, below, instances)?;
+            let Err(error) = self.write(&call).await else {
                 return Ok(());
             };
             // Doing it twice does no harm: a machine that runs is started without effect, one
@@ -98,14 +88,10 @@ impl Performer<'_> {
     }
 
     async fn upgrade_batch(&self, batch: &[String]) -> Result<(), Stopped> {
-        let path = format!("{}/manualupgrade", self.step.id);
-        let query = [("api-version", versions::COMPUTE)];
         for attempt in 1.. {
-            let call = self.run.client.call_at(Method::Post, &path, &query);
-            let call = call.map_err(|error| self.failed(&error))?;
-            let body = json!({ "instanceIds": batch });
+            let call = self.about(Method::Post, "/manualupgrade", batch)?;
             // What is up to date already is left alone, so that asking again does no harm.
-            match self.write(&call.body(body)).await {
+            match self.write(&call).await {
                 Ok(_) => return Ok(()),
                 Err(error) if error.is_open() && attempt < TRIES => {}
                 Err(error) => return Err(error.failure(self.is_spot())),
@@ -114,20 +100,36 @@ impl Performer<'_> {
         Ok(())
     }
 
+    fn check_set(&self) -> Result<(), Stopped> {
+        if self.step.kind == ResourceKind::VirtualMachineScaleSet {
+            return Ok(());
+        }
+        let message = format!("`{}` is no scale set", self.step.id);
+        Err(failure::ours("PlanUnsound", message))
+    }
+
+    /// A call about instances of the set.
+    fn about(&self, method: Method, below: &str, instances: &[String]) -> Result<Call, Stopped> {
+        let path = format!("{}{below}", self.step.id);
+        let query = [("api-version", versions::COMPUTE)];
+        let call = self.run.client.call_at(method, &path, &query);
+        let call = call.map_err(|error| self.failed(&error))?;
+        Ok(call.body(json!({ "instanceIds": instances })))
+    }
+
     /// Adds to a failure how many instances are as the newest profile says.
     async fn count_updated(&self, failure: &mut Failure) {
         let Ok(there) = instances::of_set(self.run.client, &self.step.id).await else {
             return;
         };
-        let old = there
-            .iter()
-            .filter(|one| one.latest_model == Some(false))
-            .count();
-        failure.message = format!(
-            "{} updated, {old} old: {}",
-            there.len().saturating_sub(old),
-            failure.message
-        );
+        let count = |is: Option<bool>| there.iter().filter(|one| one.latest_model == is).count();
+        let (updated, old, unknown) = (count(Some(true)), count(Some(false)), count(None));
+        let unknown = if unknown > 0 {
+            format!(", {unknown} not known")
+        } else {
+            String::new()
+        };
+        failure.message = format!("{updated} updated, {old} old{unknown}: {}", failure.message);
     }
 
     /// Whether none of these instances is there any more, but those that are on their way out.

@@ -1,12 +1,12 @@
 //! Azure Batch: the account of a stack, and a pool in it for each pool.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use model::{
     address::Address,
     resource::{
-        BatchAccount, BatchAutoscale, BatchContainers, BatchNetwork, BatchPool, InstanceDataDisk,
-        InstanceOsDisk, Properties, Resource, VmPriority,
+        BatchAccount, BatchAutoscale, BatchContainers, BatchNetwork, BatchPool, InstanceOsDisk,
+        Properties, Resource, VmPriority,
     },
     spec::{Identity, Pool, batch::Batch},
     units::CaseInsensitive,
@@ -14,7 +14,7 @@ use model::{
 
 use super::{
     Allowed, Desired, allowed,
-    node::{Scope, caching, priority},
+    node::{Scope, data_disks, priority},
     tags,
 };
 use crate::select::{Selection, batch};
@@ -93,18 +93,6 @@ pub(super) fn pool(scope: Scope<'_>, name: &str, pool: &Pool, selection: &Select
         needs,
         allowed: allowed(pool),
     }
-}
-
-fn data_disks(pool: &Pool) -> BTreeMap<u32, InstanceDataDisk> {
-    let disks = pool.disks.data.iter().map(|disk| {
-        let each = InstanceDataDisk {
-            size_gb: disk.size_gb,
-            disk_type: disk.disk_type,
-            caching: CaseInsensitive::from(caching(*disk)),
-        };
-        (disk.lun, each)
-    });
-    disks.collect()
 }
 
 /// The formula of a pool, kept between its bounds. Nodes that go let their tasks end first.

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     resource::{
-        DataDiskAttachment, Disk, Known, NetworkInterface, OsDisk, PasswordSource, Properties,
-        Resource, ResourceKind, SshPublicKey, System, Tags, VirtualMachine, VmPriority,
+        DataDiskAttachment, Disk, InstanceDataDisk, Known, NetworkInterface, OsDisk,
+        PasswordSource, Properties, Resource, ResourceKind, SshPublicKey, System, Tags,
+        VirtualMachine, VmPriority,
     },
     spec::{DataDisk, DiskType, OperatingSystem, Pool, Priority, Spec, SshKeys, Via},
     units::CaseInsensitive,
@@ -213,6 +214,19 @@ impl Scope<'_> {
             (None, SshKeys::Generate | SshKeys::Given(_)) => Known::AfterApply,
         }
     }
+}
+
+/// The data disks of each instance of a set, or of each node of a pool of Batch.
+pub(super) fn data_disks(pool: &Pool) -> BTreeMap<u32, InstanceDataDisk> {
+    let disks = pool.disks.data.iter().map(|disk| {
+        let each = InstanceDataDisk {
+            size_gb: disk.size_gb,
+            disk_type: disk.disk_type,
+            caching: CaseInsensitive::from(caching(*disk)),
+        };
+        (disk.lun, each)
+    });
+    disks.collect()
 }
 
 /// Premium SSD v2 and Ultra have no host cache; training data is read more than written.

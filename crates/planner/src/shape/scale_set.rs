@@ -1,12 +1,9 @@
 //! A pool as one scale set: one write makes all its nodes with their disks and interfaces.
 
-use std::collections::BTreeMap;
-
 use model::{
     address::Address,
     resource::{
-        InstanceDataDisk, InstanceInterface, InstanceOsDisk, Orchestration, Properties, Resource,
-        ScaleSet, System,
+        InstanceInterface, InstanceOsDisk, Orchestration, Properties, Resource, ScaleSet, System,
     },
     spec::{Pool, Via},
     units::CaseInsensitive,
@@ -14,7 +11,7 @@ use model::{
 
 use super::{
     Allowed, Desired, allowed,
-    node::{Scope, caching, priority},
+    node::{Scope, data_disks, priority},
     tags,
 };
 use crate::{bootstrap, select::Selection};
@@ -83,17 +80,4 @@ pub(super) fn pool(
             ..allowed(pool)
         },
     }
-}
-
-/// The data disks of each instance.
-fn data_disks(pool: &Pool) -> BTreeMap<u32, InstanceDataDisk> {
-    let disks = pool.disks.data.iter().map(|disk| {
-        let each = InstanceDataDisk {
-            size_gb: disk.size_gb,
-            disk_type: disk.disk_type,
-            caching: CaseInsensitive::from(caching(*disk)),
-        };
-        (disk.lun, each)
-    });
-    disks.collect()
 }

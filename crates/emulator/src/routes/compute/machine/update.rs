@@ -281,6 +281,16 @@ fn reserved(world: &World, call: &Call<'_>, old: &Resource, body: &Value) -> Res
         ))
         .with_target("capacityReservationGroup"));
     }
+    check_quota(world, call, old, body)
+}
+
+/// Checks what it draws of each quota after a change against what it draws now.
+fn check_quota(
+    world: &World,
+    call: &Call<'_>,
+    old: &Resource,
+    body: &Value,
+) -> Result<(), ArmError> {
     let needed = reservation::of_machine(world, &old.id, body)?;
     quota::check(
         world,
@@ -322,14 +332,7 @@ fn resize(
         size::check_image(new, &machine.image)?;
     }
     profile::check_security_size(body, new)?;
-    let needed = reservation::of_machine(world, &old.id, body)?;
-    quota::check(
-        world,
-        call.subscription(),
-        &old.location,
-        &old.hidden.quota,
-        &needed,
-    )?;
+    check_quota(world, call, old, body)?;
     Ok(Some(before.to_owned()))
 }
 

@@ -161,6 +161,15 @@ impl CaseInsensitive {
     }
 }
 
+/// How many bytes are compared at once.
+const ALIKE: usize = 8;
+
+/// The bytes of an ASCII text from a place on, in the case that comparisons use.
+fn folded(text: &[u8], from: usize) -> impl Iterator<Item = u8> {
+    let rest = text.get(from..).unwrap_or_default();
+    rest.iter().map(u8::to_ascii_lowercase)
+}
+
 impl PartialEq for CaseInsensitive {
     fn eq(&self, other: &Self) -> bool {
         // Most texts differ in length or in their first letters, which needs no folding.
@@ -180,9 +189,12 @@ impl PartialOrd for CaseInsensitive {
 impl Ord for CaseInsensitive {
     fn cmp(&self, other: &Self) -> Ordering {
         if self.0.is_ascii() && other.0.is_ascii() {
-            // The same order as below, without decoding: lookups in the catalogue live on it.
-            let folded = |byte: u8| byte.to_ascii_lowercase();
-            self.0.bytes().map(folded).cmp(other.0.bytes().map(folded))
+            // The same order as below, without decoding, and without looking closely at where both
+            // are alike: lookups in the catalogue live on it.
+            let (own, others) = (self.0.as_bytes(), other.0.as_bytes());
+            let pairs = own.chunks_exact(ALIKE).zip(others.chunks_exact(ALIKE));
+            let alike = pairs.take_while(|(own, other)| own == other).count() * ALIKE;
+            folded(own, alike).cmp(folded(others, alike))
         } else {
             self.folded().cmp(other.folded())
         }
@@ -418,6 +430,23 @@ mod tests {
         names.sort();
         let sorted = names.each_ref().map(SizeName::as_str);
         assert_eq!(sorted, ["A", "b", "j", "\u{212A}", "L", "\u{e9}"]);
+    }
+
+    #[test]
+    fn long_names_order_by_what_differs_wherever_it_is() {
+        let sorted = [
+            "standard_nd96",
+            "Standard_ND96asr_v4",
+            "STANDARD_ND96ISR_H100_v5",
+            "Standard_nd96isr_h200_v5",
+            "standard_nd96isr_h200_v5_",
+        ];
+        for (place, name) in sorted.iter().enumerate() {
+            for (other_place, other) in sorted.iter().enumerate() {
+                let order = SizeName::from(*name).cmp(&SizeName::from(*other));
+                assert_eq!(order, place.cmp(&other_place), "{name} {other}");
+            }
+        }
     }
 
     #[test]

@@ -123,6 +123,9 @@ fn of_kind(context: Context<'_>, size: &Size, kind: &str) -> Result<Choice, Stri
                 if best.as_ref().is_none_or(|(other, _)| better(fit, *other)) {
                     best = Some((fit, choice));
                 }
+                if fit == (Fit::Ok, true) {
+                    break;
+                }
             }
             Err(reason) if reasons.contains(&reason) => {}
             Err(reason) => reasons.push(reason),
@@ -442,6 +445,10 @@ impl Choice {
 
     /// The answer about it, where it was asked for.
     pub(super) fn answer<'a>(&self, context: Context<'a>) -> Option<&'a Answer<Option<ImageFact>>> {
+        let facts = &context.live.facts;
+        if facts.images.is_empty() && facts.own_images.is_empty() {
+            return None;
+        }
         match question_of(context, self) {
             Question::Image(question) => context.live.facts.images.get(&question),
             Question::OwnImage(question) => context.live.facts.own_images.get(&question),

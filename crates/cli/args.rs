@@ -37,7 +37,7 @@ pub(crate) use self::{
     sandbox::{Sandbox, SandboxCommand},
     sizes::{SizeOrder, Sizes},
     status::Status,
-    views::{Export, Graph, GraphFormat},
+    views::{CycleCloudForm, Export, Graph, GraphFormat, SchedulerName},
 };
 use crate::help;
 
@@ -237,7 +237,7 @@ pub(crate) enum Command {
     Inventory(Inventory),
     /// Draw the resources of the plan
     Graph(Graph),
-    /// Print what the spec wants as an ARM template
+    /// Print what the spec wants as an ARM template, or as a cluster of CycleCloud
     Export(Export),
     /// Start the nodes of pools that `stop` stopped
     Start(Power),

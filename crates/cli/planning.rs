@@ -16,7 +16,7 @@ use model::{
     plan::{Explanation, Plan, Run},
     price_book::PriceBook,
     resource::ResourceKind,
-    spec::{Orchestrator, Spec, Via},
+    spec::{Spec, Via},
     units::{Region, Timestamp},
 };
 use planner::{Input, Options, Planned, cost::Limits, diff::Permissions};
@@ -199,10 +199,7 @@ pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> R
         stack: spec.name.clone(),
         resource_group: spec.resource_group.clone(),
         has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
-        has_batch: spec
-            .pools
-            .values()
-            .any(|pool| pool.orchestrator == Orchestrator::Batch),
+        has_batch: spec.pools.values().any(planner::may_be_of_batch),
         has_bastion: spec.access.via == Via::Bastion,
         whole_group,
         read_at: Some(now),

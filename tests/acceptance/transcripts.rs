@@ -27,6 +27,7 @@ transcripts! {
     checks,
     cost,
     credentials,
+    cyclecloud,
     doctor,
     drift,
     estimate,

@@ -31,4 +31,42 @@ pub(crate) struct Export {
     /// Ask nobody: nothing exists, quota and restrictions are unknown
     #[arg(long, conflicts_with_all = ["sandbox", "endpoint"])]
     pub(crate) offline: bool,
+    /// Print the pools as a cluster of Azure CycleCloud instead: its template unless FORM is given
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "template"
+    )]
+    pub(crate) cyclecloud: Option<CycleCloudForm>,
+    /// Let this scheduler of CycleCloud give jobs to nodes; without it the one of the spec, or
+    /// Slurm
+    #[arg(long, value_enum, requires = "cyclecloud")]
+    pub(crate) scheduler: Option<SchedulerName>,
+}
+
+/// Forms of clusters of Azure CycleCloud.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CycleCloudForm {
+    /// The cluster template, for `cyclecloud import_cluster`
+    Template,
+    /// The lines of `slurm.conf` that Slurm must have there
+    Slurm,
+    /// The GPUs of each size, for `autoscale.json` of Slurm's node
+    Autoscale,
+    /// Parameters of CycleCloud Workspace for Slurm
+    Workspace,
+}
+
+/// Schedulers of CycleCloud.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchedulerName {
+    /// Slurm
+    Slurm,
+    /// Grid Engine
+    Gridengine,
+    /// OpenPBS
+    Pbs,
 }

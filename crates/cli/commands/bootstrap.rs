@@ -1,5 +1,6 @@
 //! `bootstrap`: what nodes of a pool run when they start first, to be read or tried.
 
+use model::spec::Orchestrator;
 use planner::bootstrap::{Node, cloud_config, shell};
 
 use super::explain::check_name;
@@ -32,7 +33,12 @@ pub(crate) fn run(app: &App, arguments: &args::Bootstrap) -> Outcome {
         return Err(Stop::with(made.findings));
     };
     let size = plan.pools.get(name).map(|pool| &pool.size);
-    let pool = spec.pools.get(name);
+    let mut pool = spec.pools.get(name).cloned();
+    let decided = plan.pools.get(name).map(|pool| pool.orchestrator.as_str());
+    if let (Some(pool), Some("batch")) = (&mut pool, decided) {
+        pool.orchestrator = Orchestrator::Batch;
+    }
+    let pool = pool.as_ref();
     let asked = pool.and_then(planner::bootstrap::of_pool);
     let recorded = asked.and_then(|(setup, script)| {
         let tag = model::plan::Bootstrap::tag(&setup, script.as_ref());

@@ -1,18 +1,22 @@
-//! `export`: what the spec wants as a template of Azure Resource Manager.
+//! `export`: what the spec wants as a template of Azure Resource Manager, or as a cluster of Azure
+//! CycleCloud.
 
 use model::{
-    diag::{At, Code, Diagnostic, Severity},
+    cyclecloud::Cluster,
+    diag::{At, Code, Diagnostic, Diagnostics, Severity},
+    plan::Plan,
     resource::ResourceKind,
+    spec::{Scheduler, Spec},
 };
 
 use crate::{
     app::App,
-    args::{Export, Planning},
+    args::{CycleCloudForm, Export, Planning, SchedulerName},
     planning::{self, Made},
     stop::{Outcome, Stop, exit_of},
 };
 
-/// Prints the template.
+/// Prints it.
 pub(crate) fn run(app: &App, arguments: &Export) -> Outcome {
     let planning = Planning {
         offline: arguments.offline,
@@ -25,8 +29,30 @@ pub(crate) fn run(app: &App, arguments: &Export) -> Outcome {
     let Some(plan) = plan.filter(|_| !findings.has_errors()) else {
         return Err(Stop::with(findings));
     };
-    let template = azure::template(&plan)
-        .map_err(|error| Stop::because(Code::PlanUnreadable, error.to_string()))?;
+    say_of_terms(&plan, &mut findings);
+    match arguments.cyclecloud {
+        None => {
+            let template = azure::template(&plan)
+                .map_err(|error| Stop::because(Code::PlanUnreadable, error.to_string()))?;
+            app.output.data(&format!("{template:#}\n"));
+        }
+        Some(form) => {
+            let spec = app.source()?.spec()?;
+            let scheduler = scheduler(arguments.scheduler, spec);
+            if form != CycleCloudForm::Template && scheduler != Scheduler::Slurm {
+                let stop = Stop::usage("--cyclecloud: this form is for Slurm alone");
+                return Err(stop.help("leave `--scheduler` out, or print the `template`"));
+            }
+            let cluster = planner::cluster(spec, &plan, app.catalog(arguments.offline), scheduler);
+            show(app, form, &cluster, &findings);
+        }
+    }
+    app.say_below(&findings);
+    Ok(exit_of(&findings))
+}
+
+/// Terms that were accepted by hand have to be accepted once more.
+fn say_of_terms(plan: &Plan, findings: &mut Diagnostics) {
     for step in &plan.steps {
         if step.kind == ResourceKind::MarketplaceTerms && step.after.is_some() {
             let message =
@@ -41,7 +67,42 @@ pub(crate) fn run(app: &App, arguments: &Export) -> Outcome {
             findings.push(finding.with_help(help));
         }
     }
-    app.output.data(&format!("{template:#}\n"));
-    app.say_below(&findings);
-    Ok(exit_of(&findings))
+}
+
+/// The scheduler of a cluster: the one that is asked for, or the first that the spec names.
+fn scheduler(asked: Option<SchedulerName>, spec: &Spec) -> Scheduler {
+    match asked {
+        Some(SchedulerName::Slurm) => Scheduler::Slurm,
+        Some(SchedulerName::Gridengine) => Scheduler::GridEngine,
+        Some(SchedulerName::Pbs) => Scheduler::Pbs,
+        None => {
+            let mut named = spec.pools.values().filter_map(|pool| pool.scheduler);
+            named.next().unwrap_or(Scheduler::Slurm)
+        }
+    }
+}
+
+fn show(app: &App, form: CycleCloudForm, cluster: &Cluster, findings: &Diagnostics) {
+    if app.output.is_json() {
+        let findings = app.documents(findings);
+        app.output
+            .data(&render::cyclecloud::json(cluster, &findings));
+        return;
+    }
+    let text = match form {
+        CycleCloudForm::Template => render::cyclecloud::template(cluster),
+        CycleCloudForm::Slurm => render::cyclecloud::slurm(cluster),
+        CycleCloudForm::Autoscale => {
+            format!("{:#}\n", render::cyclecloud::autoscale(cluster))
+        }
+        CycleCloudForm::Workspace => {
+            format!("{:#}\n", render::cyclecloud::workspace(cluster))
+        }
+    };
+    app.output.data(&text);
+    if form == CycleCloudForm::Workspace {
+        app.output
+            .note(&render::cyclecloud::workspace_notes(cluster));
+    }
+    app.output.note(&render::cyclecloud::notes(cluster));
 }

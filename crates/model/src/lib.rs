@@ -31,6 +31,8 @@ pub mod live;
 
 pub mod inventory;
 
+pub mod cyclecloud;
+
 pub mod permissions;
 
 pub mod acceptance;

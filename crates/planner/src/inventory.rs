@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     address::Address,
-    catalog::Catalog,
+    catalog::{Catalog, Size},
     ids::ArmId,
     inventory::{Inventory, InventoryNode, LeftOut, NodeAddresses, Way},
     live::{Instance, Live, LiveResource, Owner, Power, State},
@@ -79,11 +79,7 @@ fn node(machine: Machine<'_>, known: NodeAddresses, catalog: &Catalog) -> Invent
         size: machine.size.clone(),
         vcpus: size.map(|size| size.vcpus),
         memory_mib: size.and_then(|size| size.memory_mib),
-        gpus: size.and_then(|size| match &size.gpu {
-            None => Some(0),
-            // A part of a GPU is one to its machine.
-            Some(gpu) => gpu.share.map(|share| share.whole().max(1)),
-        }),
+        gpus: size.and_then(Size::visible_gpus),
     }
 }
 

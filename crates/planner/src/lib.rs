@@ -20,6 +20,8 @@ mod reservation;
 
 mod location;
 
+mod orchestrator;
+
 mod memo;
 
 mod order;
@@ -36,6 +38,8 @@ pub mod acceptance;
 
 mod inventory;
 
+mod cyclecloud;
+
 mod target;
 
 mod power;
@@ -47,9 +51,11 @@ mod partial;
 mod plan;
 
 pub use self::{
+    cyclecloud::cluster,
     inventory::{Addresses, inventory},
     lifetime::outlived,
     memo::memos,
+    orchestrator::may_be_of_batch,
     plan::{Input, Options, Planned, plan},
     power::Power,
     preflight::{QuotaReport, report as quota},

@@ -23,6 +23,7 @@ use crate::{
     diff::{self, Changes, Permissions, index::Index},
     lifetime::{self, Term},
     location::{self, Selections},
+    orchestrator::{self, Decisions},
     order, partial,
     power::Power,
     preflight,
@@ -106,6 +107,11 @@ pub struct Planned {
 
 /// Makes a plan.
 pub fn plan(input: Input<'_>) -> Planned {
+    let (spec, decisions) = orchestrator::decide(input.spec, input.catalog, input.live);
+    let input = Input {
+        spec: &spec,
+        ..input
+    };
     let index = Index::new(input.live);
     let mut findings = Findings::default();
     let (plan, explanation) = if input.options.destroy {
@@ -124,7 +130,7 @@ pub fn plan(input: Input<'_>) -> Planned {
             Explanation::default(),
         )
     } else {
-        create(input, &index, &mut findings)
+        create(input, &decisions, &index, &mut findings)
     };
     let is_matter = |finding: &Diagnostic| target::concerns(input, finding.at.pool_name());
     let mut diagnostics: Diagnostics = findings.diagnostics.into_iter().filter(is_matter).collect();
@@ -154,6 +160,7 @@ pub(crate) fn context<'a>(
 
 fn create(
     input: Input<'_>,
+    decisions: &Decisions,
     index: &Index<'_>,
     findings: &mut Findings,
 ) -> (Option<Plan>, Explanation) {
@@ -171,7 +178,7 @@ fn create(
     let Some(mut located) = location::choose(input) else {
         return (None, Explanation::default());
     };
-    let mut pools = pool_plans(input.spec, &mut located.selections);
+    let mut pools = pool_plans(input.spec, decisions, &mut located.selections);
     let explanation = Explanation {
         location: Some(located.location.clone()),
         pools: pools.clone(),
@@ -225,10 +232,24 @@ pub(crate) fn ssh_keys(input: Input<'_>) -> Option<Vec<String>> {
 }
 
 /// What a plan says of each pool.
-fn pool_plans(spec: &Spec, selections: &mut Selections) -> BTreeMap<String, PoolPlan> {
+fn pool_plans(
+    spec: &Spec,
+    decisions: &Decisions,
+    selections: &mut Selections,
+) -> BTreeMap<String, PoolPlan> {
     let plans = selections.iter_mut().filter_map(|(name, chosen)| {
         let pool = spec.pools.get(name)?;
-        Some((name.clone(), pool_plan(pool, chosen)))
+        let mut plan = pool_plan(pool, chosen);
+        if let Some(decision) = decisions.get(name) {
+            let choice = decision.explained(pool, plan.count);
+            plan.why.push(format!(
+                "A32: `orchestrator: auto` is {}: {}",
+                choice.value, choice.why
+            ));
+            plan.rules.push("A32".to_owned());
+            plan.choices.insert(0, choice);
+        }
+        Some((name.clone(), plan))
     });
     plans.collect()
 }
@@ -254,7 +275,7 @@ fn pool_plan(pool: &Pool, chosen: &mut Selection) -> PoolPlan {
         scarcity: scarcity(pool, chosen),
         placement: chosen.placement.placement().to_owned(),
         grouping: chosen.placement.grouping().to_owned(),
-        orchestrator: orchestrator(chosen).to_owned(),
+        orchestrator: orchestrator_of(chosen).to_owned(),
         memory: chosen.memory.clone(),
         throughput: chosen.throughput.clone(),
         parallelism: chosen.parallelism.clone(),
@@ -267,7 +288,7 @@ fn pool_plan(pool: &Pool, chosen: &mut Selection) -> PoolPlan {
 }
 
 /// What runs the jobs of a pool, by what its nodes are.
-fn orchestrator(chosen: &Selection) -> &'static str {
+fn orchestrator_of(chosen: &Selection) -> &'static str {
     match chosen.placement {
         Placement::BatchPool => "batch",
         Placement::SingleVms | Placement::ScaleSet(_) => "manual",

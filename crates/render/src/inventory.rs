@@ -9,7 +9,10 @@ use model::{
 };
 use serde_json::json;
 
-use crate::failure;
+use crate::{
+    failure,
+    slurm::{self, Hardware},
+};
 
 /// The version of the JSON document.
 pub const FORMAT_VERSION: &str = "1.0";
@@ -20,13 +23,6 @@ const FIRST_PORT: usize = 50_000;
 
 /// Local ports that tunnels share where there are more nodes.
 const PORTS: usize = 15_000;
-
-/// Memory that a scheduler does not give away: the system's own, and what firmware keeps. Slurm
-/// drains a node that has less than its line says.
-const HEADROOM_MIB: u64 = 1_024;
-
-/// The share of memory that is kept where that is more.
-const HEADROOM_SHARE: u64 = 20;
 
 /// As one JSON document.
 pub fn json(inventory: &Inventory, diagnostics: &[DiagnosticDocument]) -> String {
@@ -126,31 +122,23 @@ pub fn hostfile(inventory: &Inventory) -> String {
     text
 }
 
-/// As lines for `slurm.conf`: a node a line, and a partition for each pool. Sockets and cores are
-/// not said, as nobody knows them before a node runs: `slurmd -C` on the node tells.
+/// As lines for `slurm.conf`: a node a line, and a partition for each pool.
 pub fn slurm(inventory: &Inventory) -> String {
     let mut text = head(inventory);
-    let has_gpus = |node: &InventoryNode| node.gpus.is_some_and(|gpus| gpus > 0);
-    if inventory.nodes.iter().any(has_gpus) {
+    if inventory.nodes.iter().any(|node| hardware(node).has_gpus()) {
         text.push_str(
             "# gres.conf takes one line: AutoDetect=nvml, or AutoDetect=rsmi on AMD\nGresTypes=gpu\n",
         );
     }
     for node in &inventory.nodes {
-        let _ = write!(text, "NodeName={}", node.host_name);
-        if let Some(address) = node.private_ip {
-            let _ = write!(text, " NodeAddr={address}");
-        }
-        if let Some(vcpus) = node.vcpus {
-            let _ = write!(text, " CPUs={vcpus}");
-        }
-        if let Some(memory) = node.memory_mib {
-            let _ = write!(text, " RealMemory={}", real_memory(memory));
-        }
-        if let Some(gpus) = node.gpus.filter(|gpus| *gpus > 0) {
-            let _ = write!(text, " Gres=gpu:{gpus}");
-        }
-        text.push_str(" State=UNKNOWN\n");
+        let address = node.private_ip;
+        let address = address.map_or_else(String::new, |address| format!(" NodeAddr={address}"));
+        text.push_str(&slurm::node(
+            &node.host_name,
+            &address,
+            hardware(node),
+            "UNKNOWN",
+        ));
     }
     let mut pools: Vec<&str> = inventory
         .nodes
@@ -159,23 +147,20 @@ pub fn slurm(inventory: &Inventory) -> String {
         .collect();
     pools.dedup();
     for (at, pool) in pools.into_iter().enumerate() {
-        let default = if at == 0 { " Default=YES" } else { "" };
         let of_pool = inventory.nodes.iter().filter(|node| node.pool == pool);
         let names: Vec<&str> = of_pool.map(|node| node.host_name.as_str()).collect();
-        let names = names.join(",");
-        let _ = writeln!(
-            text,
-            "PartitionName={pool} Nodes={names}{default} MaxTime=INFINITE State=UP"
-        );
+        text.push_str(&slurm::partition(pool, &names.join(","), at == 0));
     }
     text.push_str(&tail(inventory));
     text
 }
 
-/// Memory in MiB that jobs may have of a node.
-fn real_memory(memory: u64) -> u64 {
-    let kept = HEADROOM_MIB.max(memory / HEADROOM_SHARE);
-    memory.saturating_sub(kept).max(1)
+fn hardware(node: &InventoryNode) -> Hardware {
+    Hardware {
+        vcpus: node.vcpus,
+        memory_mib: node.memory_mib,
+        gpus: node.gpus,
+    }
 }
 
 fn head(inventory: &Inventory) -> String {
@@ -232,16 +217,4 @@ fn subscription(host: &ArmId) -> String {
 /// A text as YAML, which takes every string of JSON.
 fn quoted(text: &str) -> String {
     json!(text).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_leaves_a_twentieth_or_a_gibibyte() {
-        assert_eq!(real_memory(1_945_600), 1_848_320);
-        assert_eq!(real_memory(8_192), 7_168);
-        assert_eq!(real_memory(512), 1);
-    }
 }

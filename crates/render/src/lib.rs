@@ -46,6 +46,10 @@ pub mod drift;
 
 pub mod inventory;
 
+mod slurm;
+
+pub mod cyclecloud;
+
 pub mod graph;
 
 pub mod sizes;

@@ -1,4 +1,4 @@
-"""The inventories, as OpenSSH, Ansible and Slurm read them."""
+"""The inventories, as OpenSSH, Ansible and Slurm read them; the node arrays of CycleCloud too."""
 # needs: ansible
 
 import json
@@ -51,6 +51,8 @@ except OSError:
 while not looks and (data := server.recv(4096)):
     sys.stdout.buffer.write(data)
 """
+# Nodes that come and go need programs that make and delete them, which CycleCloud brings.
+POWER_SAVING = "SuspendProgram=/bin/true\nResumeProgram=/bin/true\nSuspendTime=300\nPrivateData=cloud\n"
 suite = Suite()
 
 
@@ -96,7 +98,7 @@ def greeting(command):
     return done.stdout
 
 
-def slurm(lines, folder):
+def slurm(lines, folder, more=""):
     """A controller starts with the lines: what it says, and how it shows its nodes."""
     config = os.path.join(folder, "slurm.conf")
     state = os.path.join(folder, "state")
@@ -115,7 +117,7 @@ ProctrackType=proctrack/pgid
 ReturnToService=2
 MailProg=/bin/true
 MpiDefault=none
-{lines}""")
+{more}{lines}""")
     command = ["slurmctld", "-D", "-c", "-f", config, "-vv"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     said, end, shown = [], time.monotonic() + 30, ""
@@ -133,6 +135,12 @@ MpiDefault=none
     return "".join(said), dict(re.findall(r"^NodeName=(\S+)(.*)$", shown, re.MULTILINE))
 
 
+def parsing_errors(said):
+    """What a controller says against its configuration."""
+    about = re.compile(r"pars|node|partition|gres|topo", re.IGNORECASE)
+    return [line for line in said.splitlines() if "error: " in line and about.search(line)]
+
+
 for way, access in ACCESS.items():
     sandbox = Sandbox(name=way)
     folder = os.path.join(WORK, f"stack-{way}")
@@ -143,6 +151,7 @@ for way, access in ACCESS.items():
         run(sandbox, folder, "apply", "--yes")
         document = json.loads(run(sandbox, folder, "-o", "json", "inventory"))["inventory"]
         texts = {}
+        texts["cyclecloud"] = run(sandbox, folder, "-q", "export", "--cyclecloud=slurm")
         for form in ("ssh", "ansible", "hostfile", "slurm"):
             texts[form] = run(sandbox, folder, "inventory", "--format", form)
             with open(os.path.join(folder, f"{form}.yaml" if form == "ansible" else form), "w",
@@ -184,15 +193,35 @@ for way, access in ACCESS.items():
             with suite.step("a controller starts with the lines", SLURM):
                 said, shown = slurm(texts["slurm"], folder)
                 check("Running as primary controller" in said, said[-400:])
-                wrong = [line for line in said.splitlines()
-                         if "error: " in line and re.search(r"pars|node|partition|gres", line, re.IGNORECASE)]
-                equal(wrong, [])
+                equal(parsing_errors(said), [])
                 equal(sorted(shown), sorted(node["host_name"] for node in nodes.values()))
                 for node in nodes.values():
                     gres = f"gpu:{node['gpus']}" if node["gpus"] else "(null)"
                     check(f"Gres={gres} " in shown[node["host_name"]], shown[node["host_name"]])
                     memory = int(re.search(r"RealMemory=(\d+)", shown[node["host_name"]])[1])
                     check(0.8 * node["memory_mib"] < memory < node["memory_mib"], memory)
+            with suite.step("a controller starts with the node arrays of CycleCloud", SLURM):
+                arrays = os.path.join(folder, "arrays")
+                os.makedirs(arrays)
+                said, shown = slurm(texts["cyclecloud"], arrays, POWER_SAVING)
+                check("Running as primary controller" in said, said[-400:])
+                equal(parsing_errors(said), [])
+                equal(sorted(shown), ["list-gpu-work-1", "list-gpu-work-2", "list-serve-1", "list-serve-2"])
+                for name, node in shown.items():
+                    like = nodes["list-gpu-work_0" if "gpu" in name else "list-serve-0"]
+                    gres = f"gpu:{like['gpus']}" if like["gpus"] else "(null)"
+                    check(f"Gres={gres} " in node and "CLOUD" in node, node)
+                    check(f"CPUTot={like['vcpus']} " in node, node)
+            with suite.step("a controller takes the placement groups as switches", SLURM):
+                switched = os.path.join(folder, "switched")
+                os.makedirs(switched)
+                topology = re.findall(r"^# topology.conf: (.*)$", texts["cyclecloud"], re.MULTILINE)
+                equal(topology, [f"SwitchName={pool} Nodes=list-{pool}-[1-2]" for pool in ("gpu-work", "serve")])
+                with open(os.path.join(switched, "topology.conf"), "w", encoding="utf-8") as file:
+                    file.write("\n".join(topology) + "\n")
+                said, _ = slurm(texts["cyclecloud"], switched, POWER_SAVING + "TopologyPlugin=topology/tree\n")
+                check("Running as primary controller" in said, said[-400:])
+                equal(parsing_errors(said), [])
         else:
             suite.leave_out("the lines of nodes and partitions", SLURM, "slurmctld is not installed")
 suite.end()

@@ -87,6 +87,17 @@ impl SizeGpu {
     }
 }
 
+impl Size {
+    /// GPUs that a machine of it sees; `None` where their number is not known.
+    pub fn visible_gpus(&self) -> Option<u32> {
+        match &self.gpu {
+            None => Some(0),
+            // A part of a GPU is one to its machine.
+            Some(gpu) => gpu.share.map(|share| share.whole().max(1)),
+        }
+    }
+}
+
 /// Whole GPUs, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GpuShare {

@@ -59,6 +59,8 @@ mod spot;
 
 mod costs;
 
+mod cyclecloud;
+
 mod budgets;
 
 mod previews;
@@ -76,6 +78,8 @@ mod power;
 mod properties;
 
 mod oracle;
+
+mod orchestrators;
 
 mod small_world;
 

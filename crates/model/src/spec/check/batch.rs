@@ -25,13 +25,15 @@ pub(super) fn check(check: &mut Check<'_>, spec: &Spec, name: &str, pool: &Pool)
         return;
     }
     scope.containers(check);
-    if pool.orchestrator != Orchestrator::Batch {
+    // Settings of Batch decide what is left open.
+    let is_open = pool.orchestrator == Orchestrator::Auto && pool.batch.is_some();
+    if pool.orchestrator != Orchestrator::Batch && !is_open {
         let path = scope.path(&["batch"]);
         if check.given(&path).is_some() {
             check.conflict(
                 path,
                 orchestrator,
-                "`batch` needs `orchestrator: batch`".to_owned(),
+                "`batch` needs `orchestrator: batch` or `auto`".to_owned(),
                 "remove `batch`, or write `orchestrator: batch`",
             );
         }

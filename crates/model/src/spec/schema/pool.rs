@@ -80,7 +80,7 @@ pub(crate) const POOL: Block = Block {
                 ("kubernetes", "write `aks`"), ("none", "write `manual`")]),
             default("manual"), NOW, "manual", "What runs the jobs.";
         "batch": Kind::block(&BATCH), OPTIONAL, NOW, "{autoscale: {min: 0}, task_slots: 1}",
-            "Settings of Azure Batch; needs `orchestrator: batch`.";
+            "Settings of Azure Batch; needs `orchestrator: batch` or `auto`.";
         "scheduler": Kind::words(words::SCHEDULER), OPTIONAL, not_yet(&SCHEDULER), "slurm",
             "Scheduler of CycleCloud; needs `orchestrator: cyclecloud`.";
         "containers": Kind::block(&CONTAINERS), OPTIONAL, NOW, "{runtime: none}",

@@ -103,7 +103,7 @@ words! {
     }
     ORCHESTRATOR, ORCHESTRATORS: Orchestrator {
         "manual" = Orchestrator::Manual, NOW, "nothing: jobs are started by hand";
-        "auto" = Orchestrator::Auto, NOW, "the same as `manual` in this version";
+        "auto" = Orchestrator::Auto, NOW, "the planner decides by containers, scheduling and scaling, among `manual` and `batch`";
         "batch" = Orchestrator::Batch, NOW, "Azure Batch";
         "aks" = Orchestrator::Aks, not_yet(&AKS), "Azure Kubernetes Service";
         "cyclecloud" = Orchestrator::CycleCloud, not_yet(&CYCLE_CLOUD), "Azure CycleCloud";

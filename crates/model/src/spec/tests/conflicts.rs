@@ -320,7 +320,7 @@ fn tags_are_set_or_ignored() {
 fn pools_of_batch_have_their_own_keys() {
     conflicts(
         &pool("batch: {task_slots: 2}"),
-        &["SPEC009 8:12 `batch` needs `orchestrator: batch`"],
+        &["SPEC009 8:12 `batch` needs `orchestrator: batch` or `auto`"],
     );
     let batch = |keys: &str| pool(&format!("orchestrator: batch\n{keys}"));
     conflicts(

@@ -13,7 +13,7 @@ use model::{
 use serde_json::Value;
 
 use crate::{
-    diff::{Changes, index::Index, instances::is_stopped},
+    diff::{Changes, anew::stands_on_hardware, index::Index, instances::is_stopped},
     plan::Input,
     shape::{Allowed, Desired},
 };
@@ -53,6 +53,9 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
             continue;
         }
         without.remove(pool);
+        if wish == Power::Stop && stands_on_hardware(resource) {
+            changes.diagnostics.push(never_stops(address));
+        }
         let step = step(wish, address, live, resource, index.instances(&live.id));
         desired.push(Desired {
             address: step.address.clone(),
@@ -85,6 +88,14 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
         changes.diagnostics.push(finding.with_help(help));
     }
     (changes, desired)
+}
+
+/// Azure does not deallocate what would be gone with its hardware.
+fn never_stops(address: &Address) -> Diagnostic {
+    let message = "the OS disk stands on the node, so that Azure does not deallocate it";
+    Diagnostic::new(Code::ChangeRefused, At::Resource(address.clone()), message)
+        .with_help("`count: 0` gives the nodes back, with all that is on them")
+        .with_help("`disks.os.ephemeral: none` makes nodes whose OS disk stays")
 }
 
 fn step(

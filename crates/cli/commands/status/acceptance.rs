@@ -9,7 +9,7 @@ use model::{
     diag::{At, Code, Diagnostic, Diagnostics},
     ids::ArmId,
     live::{Live, LiveResource, Owner, Power, State},
-    resource::{Orchestration, Resource, System},
+    resource::{Orchestration, Resource, ResourceKind, System},
     units::SizeName,
 };
 use planner::acceptance::{Answer, Asked, Expectation, judge, script};
@@ -98,7 +98,7 @@ fn of_resource(resource: &LiveResource, live: &Live) -> Vec<Node> {
     let Some(known) = &resource.resource else {
         return Vec::new();
     };
-    let (Some((size, _)), Some(address)) = (known.machines(), resource.address()) else {
+    let (Some((size, count)), Some(address)) = (known.machines(), resource.address()) else {
         return Vec::new();
     };
     let node = |machine: ArmId, name: &str, state: &State| Node {
@@ -111,6 +111,13 @@ fn of_resource(resource: &LiveResource, live: &Live) -> Vec<Node> {
             answer: before(known, state),
         },
     };
+    if known.kind() != ResourceKind::VirtualMachine && known.scale_set().is_none() {
+        let name = resource.id.name();
+        let names = (1..=count).map(|number| format!("node {number} of {name}"));
+        return names
+            .map(|name| node(resource.id.clone(), &name, &resource.state))
+            .collect();
+    }
     let Some(set) = known.scale_set() else {
         return vec![node(
             resource.id.clone(),
@@ -138,6 +145,11 @@ fn of_resource(resource: &LiveResource, live: &Live) -> Vec<Node> {
 fn before(known: &Resource, state: &State) -> Answer {
     if known.system() == Some(System::Windows) {
         return Answer::Skipped("the checks are for Linux".to_owned());
+    }
+    if known.batch_pool().is_some() {
+        return Answer::Skipped(
+            "Azure Batch lets nobody else run commands in its nodes".to_owned(),
+        );
     }
     match state.power {
         Some(Power::Running) => Answer::Said(String::new()),

@@ -28,11 +28,7 @@ impl Existing<'_> {
     /// Whether the OS disk stands on the hardware: it does not outlive a deallocation, and a
     /// resize begins with an empty one.
     pub(super) fn is_ephemeral(&self) -> bool {
-        self.live.resource.as_ref().is_some_and(|live| {
-            let vm = live.virtual_machine().map(|vm| vm.os_disk.ephemeral);
-            let set = live.scale_set().map(|set| set.os_disk.ephemeral);
-            vm.or(set).flatten().is_some()
-        })
+        self.live.resource.as_ref().is_some_and(stands_on_hardware)
     }
 
     /// Says why a node is made anew for what would be a change of another.
@@ -69,4 +65,11 @@ impl Existing<'_> {
         let at = At::Resource(self.desired.address.clone());
         Diagnostic::new(Code::ResizeReplaces, at, message)
     }
+}
+
+/// Whether the OS disks of a resource's machines stand on their hardware.
+pub(crate) fn stands_on_hardware(resource: &Resource) -> bool {
+    let vm = resource.virtual_machine().map(|vm| vm.os_disk.ephemeral);
+    let set = resource.scale_set().map(|set| set.os_disk.ephemeral);
+    vm.or(set).flatten().is_some()
 }

@@ -16,7 +16,7 @@ mod decide;
 
 mod existing;
 
-mod anew;
+pub(crate) mod anew;
 
 pub(crate) mod instances;
 

@@ -5,7 +5,7 @@ use model::{
     live::{Live, Power},
     plan::{Action, Operation, Step},
     resource::tags,
-    spec::{Spec, Stage, Workload},
+    spec::{EphemeralPlacement, Spec, Stage, Workload},
 };
 use tensorform_planner::Power as Wish;
 
@@ -93,6 +93,23 @@ fn a_pool_without_nodes_cannot_be_stopped() {
             "{pool}: {:?}",
             planned.diagnostics
         );
+    }
+}
+
+#[test]
+fn nodes_whose_os_disk_would_go_are_not_stopped_but_start() {
+    let spec = small();
+    let mut live = live_stack(&spec);
+    let resource = vm(&mut live, 0).resource.as_mut().expect("a resource");
+    let machine = resource.virtual_machine_mut().expect("a machine");
+    machine.os_disk.ephemeral = Some(EphemeralPlacement::CacheDisk);
+    let mut options = options();
+    options.targets = ["train".to_owned()].into();
+    for (wish, refused) in [(Wish::Stop, true), (Wish::Start, false)] {
+        options.power = Some(wish);
+        let planned = planned_with(&spec, Catalog::embedded(), &live, &options);
+        let found = codes(&planned.diagnostics).contains(&"CHANGE002");
+        assert_eq!(found, refused, "{wish:?}: {:?}", planned.diagnostics);
     }
 }
 

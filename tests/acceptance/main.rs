@@ -29,6 +29,7 @@ mod capacity;
 
 mod access;
 
+mod reports;
 mod rolling;
 
 mod export;

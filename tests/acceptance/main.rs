@@ -4,6 +4,7 @@
 mod arrows;
 
 mod readme;
+mod replacing;
 
 mod documents;
 

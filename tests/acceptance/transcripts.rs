@@ -52,6 +52,7 @@ transcripts! {
     scale_sets_large,
     scale_sets_troubles,
     batch,
+    batch_start,
     scarce,
     shrink,
     sized,

@@ -53,7 +53,8 @@ pub(super) fn next(
     now: Duration,
 ) -> Option<(Next, String)> {
     let scarcity = plan.pools.get(pool)?.scarcity?;
-    // Nodes that are only brought up to date are there already: nothing is made or removed instead.
+    // Nodes that are only brought up to date or replaced are there already: nothing is made or
+    // removed instead.
     let is_rolled = |(step, ending): &Ended<'_>| {
         failure_of(ending).is_some() && step.operations.iter().any(is_upgrade)
     };
@@ -178,7 +179,10 @@ pub(super) fn is_node(step: &Step) -> bool {
 }
 
 fn is_upgrade(operation: &Operation) -> bool {
-    matches!(operation, Operation::UpgradeInstances { .. })
+    matches!(
+        operation,
+        Operation::UpgradeInstances { .. } | Operation::ReplaceInstances { .. }
+    )
 }
 
 fn failure_of(ending: &Ending) -> Option<&Failure> {

@@ -100,7 +100,7 @@ impl Performer<'_> {
         Ok(())
     }
 
-    fn check_set(&self) -> Result<(), Stopped> {
+    pub(super) fn check_set(&self) -> Result<(), Stopped> {
         if self.step.kind == ResourceKind::VirtualMachineScaleSet {
             return Ok(());
         }

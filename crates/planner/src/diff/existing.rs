@@ -84,16 +84,7 @@ impl Existing<'_> {
             State::FailedWithoutHardware | State::FailedRunning | State::NotReady => Action::Repair,
             State::Away { .. } => Action::Start,
         };
-        let code = match state {
-            State::FailedWithoutHardware => ReasonCode::FailedWithoutHardware,
-            State::FailedRunning => ReasonCode::FailedRunning,
-            State::NotReady => ReasonCode::NotReady,
-            State::Away { evicted: true } => ReasonCode::Evicted,
-            State::Away { evicted: false } => ReasonCode::Deallocated,
-            State::Fine if action == Action::NoOp => ReasonCode::Equal,
-            State::Fine if is_asked => ReasonCode::Asked,
-            State::Fine => ReasonCode::Differs,
-        };
+        let code = state.reason(action, is_asked);
         self.build(action, operations, reason(code, attributes))
     }
 
@@ -446,6 +437,22 @@ pub(super) enum State {
     Away {
         evicted: bool,
     },
+}
+
+impl State {
+    /// Why something is done about a resource in this state.
+    fn reason(self, action: Action, is_asked: bool) -> ReasonCode {
+        match self {
+            Self::FailedWithoutHardware => ReasonCode::FailedWithoutHardware,
+            Self::FailedRunning => ReasonCode::FailedRunning,
+            Self::NotReady => ReasonCode::NotReady,
+            Self::Away { evicted: true } => ReasonCode::Evicted,
+            Self::Away { evicted: false } => ReasonCode::Deallocated,
+            Self::Fine if action == Action::NoOp => ReasonCode::Equal,
+            Self::Fine if is_asked => ReasonCode::Asked,
+            Self::Fine => ReasonCode::Differs,
+        }
+    }
 }
 
 fn change(difference: &Difference, effect: Action) -> AttributeChange {

@@ -43,6 +43,7 @@ transcripts! {
     plan_files,
     quota,
     refusals,
+    replaced,
     reservations,
     sandbox_world,
     rights,

@@ -238,6 +238,7 @@ pub(super) fn tried<'a>(
             ));
         }
     }
+    rules::budget::reject_unpriced(&mut kept, &mut rejected);
     kept.sort_by_cached_key(rank::key);
     rejected.sort_by_cached_key(|(trial, reasons): &(Trial<'_>, Vec<CandidateReason>)| {
         (reasons.len(), rank::key(trial))

@@ -6,7 +6,7 @@ use model::{
     spec::{
         Budget, DataDisk, DiskType, OnExceed, SizeChoice, SizeConstraints, Spec, Stage, Workload,
     },
-    units::SizeName,
+    units::{Region, SizeName},
 };
 use rust_decimal::Decimal;
 
@@ -31,6 +31,11 @@ fn one_gpu() -> Spec {
         ..SizeConstraints::default()
     });
     spec(pool)
+}
+
+/// A node without a GPU: some of the many sizes have no price in the catalogue.
+fn small() -> Spec {
+    spec(pool(Stage::Training, Workload::Small))
 }
 
 /// The size that is chosen by these lines of a price book, or what refuses it.
@@ -77,6 +82,17 @@ fn a_budget_is_about_what_is_paid() {
         ),
         Err("the cheapest, `Standard_NC40ads_H100_v5`, costs 9 USD hourly"),
     );
+}
+
+#[test]
+fn a_size_without_a_known_price_is_no_way_around_a_budget() {
+    let priced = chosen(&within(small(), "1000"), None).expect("a size");
+    let catalog = Catalog::embedded();
+    let location = Region::new("eastus");
+    let price = catalog.vm_price(&location, &SizeName::from(priced.as_str()));
+    assert!(price.is_some(), "{priced} has a price");
+    let refusal = chosen(&within(small(), "0.01"), None).expect_err("nothing is that cheap");
+    assert!(refusal.contains("no size that fits is within"), "{refusal}");
 }
 
 #[test]

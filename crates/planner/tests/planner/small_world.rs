@@ -252,7 +252,31 @@ fn wanted(demand: &Demand) -> model::spec::Spec {
     spec
 }
 
-/// Every rule, stated again.
+/// The sizes that every rule keeps, stated again.
+fn fitting<'a>(told: &'a [Told], demand: &Demand) -> BTreeSet<&'a str> {
+    let sizes = SIZES
+        .iter()
+        .zip(told)
+        .filter(|(name, told)| fits(name, told, demand));
+    let Some(most) = demand.hourly else {
+        return sizes.map(|(name, _)| *name).collect();
+    };
+    let (priced, unpriced): (Vec<_>, Vec<_>) = sizes.partition(|(_, told)| told.cents.is_some());
+    // What is unknown is taken only where nothing is known of any.
+    if priced.is_empty() {
+        return unpriced.into_iter().map(|(name, _)| *name).collect();
+    }
+    let is_within = |told: &Told| {
+        let total = told
+            .cents
+            .map(|cents| Decimal::new(i64::from(cents), 2) * Decimal::from(demand.count));
+        total.is_some_and(|total| total <= Decimal::from(most))
+    };
+    let within = priced.into_iter().filter(|(_, told)| is_within(told));
+    within.map(|(name, _)| *name).collect()
+}
+
+/// Every rule but that of the budget.
 fn fits(name: &str, told: &Told, demand: &Demand) -> bool {
     let size = embedded(name);
     let Some(gpu) = &size.gpu else { return false };
@@ -269,7 +293,6 @@ fn fits(name: &str, told: &Told, demand: &Demand) -> bool {
         asked.is_subset(&open)
     };
     let price = told.cents.map(|cents| Decimal::new(i64::from(cents), 2));
-    let total = price.map(|price| price * Decimal::from(demand.count));
     let needed = i64::from(size.vcpus) * i64::from(demand.count);
     ["ND", "NC"].contains(&size.series.as_str())
         && told.stage > 1
@@ -286,9 +309,6 @@ fn fits(name: &str, told: &Told, demand: &Demand) -> bool {
         && demand
             .most
             .is_none_or(|most| price.is_some_and(|price| price <= Decimal::from(most)))
-        && demand
-            .hourly
-            .is_none_or(|most| total.is_none_or(|total| total <= Decimal::from(most)))
 }
 
 fn is_live_of(plan: &Plan, count: u32) -> bool {
@@ -310,12 +330,7 @@ proptest! {
     ) {
         // Such a demand contradicts itself: it is refused whatever there is.
         prop_assume!(!(demand.count > 1 && demand.spot && demand.rdma == Some(true)));
-        let expected: BTreeSet<&str> = SIZES
-            .iter()
-            .zip(&told)
-            .filter(|(name, told)| fits(name, told, &demand))
-            .map(|(name, _)| *name)
-            .collect();
+        let expected = fitting(&told, &demand);
         let planned = planned_with(&wanted(&demand), &catalogue(&told), &world(&told, &demand), &options());
         let chosen = planned.explanation.pools.get("train");
         let refused = planned.explanation.refused.get("train");

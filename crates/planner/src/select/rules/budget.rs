@@ -1,7 +1,7 @@
 //! A17: a size whose nodes alone cost more than the stack may is not chosen. A price that is
-//! not known rejects nothing.
+//! not known rejects nothing by itself, and is no way around the budget either.
 
-use model::spec::Budget;
+use model::{plan::CandidateReason, spec::Budget};
 use rust_decimal::Decimal;
 
 use super::{Rule, Strength};
@@ -61,4 +61,31 @@ pub(in crate::select) fn excess(trial: &Trial<'_>) -> Option<Excess> {
         let (cost, limit) = cost.zip(limit)?;
         (cost > limit).then_some(Excess { key, cost, limit })
     })
+}
+
+/// Whether a budget limits a pool of a size whose price nobody knows.
+fn is_unpriced(trial: &Trial<'_>) -> bool {
+    let context = trial.context;
+    context.budget.is_some()
+        && trial.grows()
+        && context.paid_price(context.location, trial.size).is_none()
+}
+
+/// Sizes without a known price go where there is a choice of others, or where the budget alone is
+/// against others: what is unknown is not cheap.
+pub(in crate::select) fn reject_unpriced<'a>(
+    kept: &mut Vec<Trial<'a>>,
+    rejected: &mut Vec<(Trial<'a>, Vec<CandidateReason>)>,
+) {
+    let is_dear = |(_, reasons): &(Trial<'_>, Vec<CandidateReason>)| matches!(reasons.as_slice(), [one] if one.code == RULE.id);
+    let has_others = kept.iter().any(|trial| !is_unpriced(trial)) || rejected.iter().any(is_dear);
+    if !has_others {
+        return;
+    }
+    let reason = CandidateReason {
+        code: RULE.id.to_owned(),
+        message: "has no known price to hold against the budget".to_owned(),
+    };
+    let gone = kept.extract_if(.., |trial| is_unpriced(trial));
+    rejected.extend(gone.map(|trial| (trial, vec![reason.clone()])));
 }

@@ -190,11 +190,11 @@ fn scale(pool: &BatchPool) -> Value {
 }
 
 /// Variable of the start task that has what nodes run, in base 64.
-const START_SCRIPT: &str = "TENSORFORM_BOOTSTRAP";
+const START_SCRIPT: &str = "NODE_BOOTSTRAP";
 /// What the start task does: no quote stands in it but those around it, because Batch takes the
 /// line apart itself.
 const START_COMMAND: &str = "/bin/bash -c 'set -eu; umask 077; \
-    echo $TENSORFORM_BOOTSTRAP | base64 -d >bootstrap; unset TENSORFORM_BOOTSTRAP; \
+    echo $NODE_BOOTSTRAP | base64 -d >bootstrap; unset NODE_BOOTSTRAP; \
     if [ $(id -u) -eq 0 ]; then exec /bin/bash bootstrap; fi; exec sudo -n /bin/bash bootstrap'";
 /// How often Batch tries a start task again before it gives up on a node.
 const START_TRIES: u32 = 2;

@@ -19,7 +19,7 @@ cargo test --quiet --profile "$profile" --test acceptance --no-run
   echo "load before: $(load)"
   [ -z "$note" ] || echo "note: $note"
   STEPS=${STEPS:-5000} INSTANCES=${INSTANCES:-10000} cargo test --quiet --profile "$profile" --test acceptance -- \
-    engine::pace --nocapture --test-threads 1 2>&1 | grep -E '^(100 machines|1,000 machines|no change|bookkeeping)|panicked|^test result'
+    engine::pace --nocapture --test-threads 1 2>&1 | grep -oE '(100 machines,|1,000 machines:|no change of|bookkeeping:).*|.*panicked.*|test result.*'
   echo "load after: $(load)"
 } | tee "$kept"
 echo "kept in $kept"

@@ -223,3 +223,26 @@ fn a_run_whose_first_write_is_refused_has_written_nothing() {
     server.calm();
     place.converge(&server, "with permission");
 }
+
+/// A size without a temporary disk.
+const SMALL: &str = "Standard_D2s_v5";
+
+#[test]
+fn a_resize_hangs_on_no_list_of_sizes_that_the_machine_could_have() {
+    let place = Place::new(&format!(
+        "version: 1\nname: solo\nlocation: eastus\npools:\n  run: {{stage: inference, workload: small, size: {SMALL}}}\n"
+    ));
+    let server = place.serve(1_000);
+    place.sandbox(&["apply", "--yes"]).exits(0, "small");
+    place.replace("tensorform.yaml", SMALL, "Standard_E4s_v5");
+    let broken = json!({"fail_at_begin": {"code": "BadGateway", "status": 502}});
+    server.set_faults(&json!({"rules": [{"match": {"path": "*/vmSizes"}, "then": broken}]}));
+    let ran = place.sandbox(&["apply", "--yes", "--allow-stop"]);
+    ran.exits(0, "resized");
+    assert_eq!(
+        server.fired(),
+        0,
+        "the plan knows what is offered, and Azure says the rest"
+    );
+    place.is_as_planned(&server, "resized");
+}

@@ -4,6 +4,7 @@
 mod arrows;
 
 mod readme;
+mod replacing;
 
 mod documents;
 
@@ -29,6 +30,7 @@ mod capacity;
 
 mod access;
 
+mod reports;
 mod rolling;
 
 mod export;

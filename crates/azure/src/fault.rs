@@ -386,6 +386,7 @@ pub(crate) fn failure(error: &ArmError, spot: bool) -> Failure {
         request_id: error.request_id.clone(),
         correlation_id: error.correlation_id.clone(),
         left_behind: false,
+        made: None,
     }
 }
 

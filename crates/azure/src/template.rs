@@ -176,6 +176,9 @@ impl Writer<'_> {
                 profile.insert("customData".to_owned(), json!(data));
             }
         }
+        if resource.kind() == ResourceKind::BatchPool {
+            body["properties"]["startTask"] = wire::batch::start_task(&data);
+        }
         let about = format!("What `tensorform bootstrap {pool}` prints.");
         self.parameters.insert(
             name,

@@ -67,6 +67,6 @@ pub(crate) enum SchedulerName {
     Slurm,
     /// Grid Engine
     Gridengine,
-    /// OpenPBS
+    /// PBS, its open edition
     Pbs,
 }

@@ -1,7 +1,7 @@
 //! `bootstrap`: what nodes of a pool run when they start first, to be read or tried.
 
 use model::spec::Orchestrator;
-use planner::bootstrap::{Node, cloud_config, shell};
+use planner::bootstrap::{Node, given, shell};
 
 use super::explain::check_name;
 use crate::{
@@ -58,7 +58,7 @@ pub(crate) fn run(app: &App, arguments: &args::Bootstrap) -> Outcome {
     let text = if arguments.shell {
         shell(node)
     } else {
-        cloud_config(node)
+        given(node)
     };
     if app.output.is_json() {
         app.output.data(&render::bootstrap::json(name, size, &text));

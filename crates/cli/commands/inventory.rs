@@ -2,6 +2,7 @@
 
 use model::{
     diag::Diagnostics,
+    resource::Resource,
     spec::{Spec, SshKeys, is_literal_key},
 };
 
@@ -43,6 +44,16 @@ pub(crate) fn run(app: &App, arguments: &Inventory) -> Outcome {
         }
     };
     app.output.data(&text);
+    let of_batch = live.resources.iter().filter(|live| {
+        let resource = live.resource.as_ref();
+        resource.and_then(Resource::batch_pool).is_some()
+    });
+    for pool in of_batch {
+        app.output.note(&format!(
+            "The nodes of `{}` belong to Azure Batch, which knows their addresses.\n",
+            pool.id.name()
+        ));
+    }
     Ok(Exit::Done)
 }
 

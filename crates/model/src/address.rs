@@ -63,6 +63,11 @@ impl Address {
         Self::pool(pool).at(index).join("vm")
     }
 
+    /// One node of a pool, whatever it is made of.
+    pub fn node(pool: &str, index: u32) -> Self {
+        Self::pool(pool).at(index)
+    }
+
     /// The scale set that a pool is.
     pub fn scale_set(pool: &str) -> Self {
         Self::pool(pool).join("scale_set")

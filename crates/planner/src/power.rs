@@ -32,6 +32,7 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
     let mut changes = Changes::default();
     let mut desired = Vec::new();
     let mut without: BTreeSet<&String> = input.options.targets.iter().collect();
+    let mut of_batch = BTreeSet::new();
     for (address, live) in index.ours() {
         let pool = input
             .options
@@ -45,6 +46,9 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
             ResourceKind::VirtualMachine,
             ResourceKind::VirtualMachineScaleSet,
         ];
+        if resource.kind() == ResourceKind::BatchPool {
+            of_batch.insert(pool);
+        }
         if !has_power.contains(&resource.kind()) {
             continue;
         }
@@ -67,9 +71,20 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
             Power::Start => "start",
             Power::Stop => "stop",
         };
-        let message = format!("`{pool}` has no nodes: there is nothing to {does}");
+        let (message, help) = if of_batch.contains(pool) {
+            (
+                format!(
+                    "`{pool}` is a pool of Batch, which has no nodes to {does}: they come and go by number"
+                ),
+                "change `count`, or let `batch.autoscale` decide it; without nodes a pool costs nothing",
+            )
+        } else {
+            (
+                format!("`{pool}` has no nodes: there is nothing to {does}"),
+                "`tensorform status` shows what is live; `apply` makes what the spec wants",
+            )
+        };
         let finding = Diagnostic::new(Code::TargetUnknown, At::Nowhere, message);
-        let help = "`tensorform status` shows what is live; `apply` makes what the spec wants";
         changes.diagnostics.push(finding.with_help(help));
     }
     (changes, desired)

@@ -158,9 +158,20 @@ fn a_thousand_machines_take_what_the_buckets_ask() {
     });
 }
 
+/// The most memory of this process so far, in megabytes of a million bytes; none where Linux does
+/// not tell.
+fn peak_megabytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kib * 1_024 / 1_000_000)
+}
+
 /// Requests of a plan without a change of ten Flexible sets of this many instances in all, whose
-/// lists have pages of this length.
-async fn requests_of_sets(instances: usize, page: usize) -> usize {
+/// lists have pages of this length; and how long it took, the sandbox's part included.
+async fn requests_of_sets(instances: usize, page: usize) -> (usize, Duration) {
     let stage = Stage::with(|options| {
         options.throttling = false;
         options.pages.virtual_machines = page;
@@ -177,12 +188,14 @@ async fn requests_of_sets(instances: usize, page: usize) -> usize {
         .expect("text grows");
     }
     take(&stage, &text, false).await;
+    let begun = Instant::now();
     let planned = stage.plan(&spec(&text), false).await.expect("a world");
+    let span = begun.elapsed();
     assert_eq!(
         changes(&good(planned).expect("a plan")),
         Vec::<String>::new()
     );
-    stage.take_sent().len()
+    (stage.take_sent().len(), span)
 }
 
 /// Pages of the list of instances, of the list of their states, and of what carries the tag; no
@@ -192,9 +205,12 @@ fn a_plan_of_many_instances_sends_pages_alone() {
     let count = std::env::var("INSTANCES").ok();
     let count = count.map_or(1_000, |count| count.parse().expect("a number of instances"));
     for page in [200, 1_000] {
-        let requests = run(requests_of_sets(count, page));
+        let (requests, span) = run(requests_of_sets(count, page));
+        let peak = peak_megabytes().map_or_else(|| "unknown".to_owned(), |peak| peak.to_string());
         println!(
-            "no change of {count} instances in ten sets, pages of {page}: {requests} requests"
+            "no change of {count} instances in ten sets, pages of {page}: {requests} requests, \
+             {:.2} s, peak of the process {peak} MB, both with the sandbox in the same process",
+            seconds(span)
         );
         // Machines and their states; machines, disks and interfaces with the tag; other lists.
         let pages = 2 * count.div_ceil(page) + (3 * count).div_ceil(1_000);

@@ -15,7 +15,7 @@ use emulator::{Embedded, Faults, Options, World};
 use model::{
     live::Live,
     plan::{Event, Outcome, Plan},
-    spec::{Spec, Via},
+    spec::{Orchestrator, Spec, Via},
     units::Timestamp,
 };
 use planner::Planned;
@@ -288,8 +288,10 @@ impl Stage {
             stack: spec.name.clone(),
             resource_group: spec.resource_group.clone(),
             has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
-            // No stack here has any.
-            has_batch: false,
+            has_batch: spec
+                .pools
+                .values()
+                .any(|pool| pool.orchestrator == Orchestrator::Batch),
             has_bastion: spec.access.via == Via::Bastion,
             whole_group: destroy,
             read_at: None,

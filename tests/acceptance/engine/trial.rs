@@ -13,7 +13,7 @@ use std::{
 };
 
 use model::{
-    plan::{Ending, Operation, Outcome, Plan},
+    plan::{Action, Ending, Operation, Outcome, Plan},
     resource::ResourceKind,
     spec::Spec,
 };
@@ -177,11 +177,19 @@ pub(super) fn lower(text: &impl ToString) -> String {
 }
 
 /// Every write is one of a step that writes, on its resource or a part that goes with it; what is
-/// deleted is what a step deletes, or what was made in an attempt that a pool gave up.
+/// deleted is what a step deletes, or what this very run had made before in an attempt that a pool
+/// gave up.
 pub(super) fn check_writes(plan: &Plan, sent: &[Sent]) {
     let asks = ["/checkpolicyrestrictions", "/placementscores/spot/generate"];
+    let mut made: BTreeSet<String> = BTreeSet::new();
     for sent in sent.iter().filter(|sent| sent.method != "GET") {
         let path = lower(&sent.path);
+        let may_be_made = sent
+            .status
+            .is_none_or(|status| !(400..500).contains(&status));
+        if sent.method == "PUT" && may_be_made {
+            made.insert(path.clone());
+        }
         if asks.iter().any(|ask| path.ends_with(ask)) {
             continue;
         }
@@ -208,7 +216,9 @@ pub(super) fn check_writes(plan: &Plan, sent: &[Sent]) {
             .address
             .pool_name()
             .and_then(|pool| plan.pools.get(pool));
-        let gives_up = pool.is_some_and(|pool| pool.scarcity.is_some());
+        let gives_up = pool.is_some_and(|pool| pool.scarcity.is_some())
+            && step.action == Action::Create
+            && made.contains(&path);
         assert!(
             sent.method != "DELETE" || deletes || gives_up,
             "DELETE {} for {} {}",

@@ -7,9 +7,11 @@ there: what they do the second time shows whether they may be run again.
 """
 # needs: nodes
 
+import base64
 import glob
 import json
 import os
+import shlex
 import shutil
 import subprocess
 
@@ -244,6 +246,36 @@ with suite.step("every script is clean", "shellcheck"):
         with open(whole, "w", encoding="utf-8") as out:
             out.write(render(place, pool, shell=True))
         shellcheck([whole])
+
+with suite.step("the start task of a pool of Batch is the same script, and runs as it would there", "bash"):
+    place = os.path.join(WORK, "batch.yaml")
+    with open(place, "w", encoding="utf-8") as file:
+        file.write(
+            "version: 1\nname: matrix\nlocation: eastus\npools:\n  train:\n"
+            "    stage: training\n    workload: generative\n    count: 2\n"
+            "    orchestrator: batch\n    size: Standard_ND96isr_H100_v5\n" + MATRIX["both"]
+        )
+    text = render(place, "train")
+    equal(text, render(place, "train", shell=True), "one form alone")
+    whole = os.path.join(WORK, "start.sh")
+    with open(whole, "w", encoding="utf-8") as out:
+        out.write(text)
+    shellcheck([whole])
+    exported = subprocess.run(
+        [BINARY, "-f", place, "export", "--offline"], capture_output=True, text=True, check=True
+    )
+    resources = json.loads(exported.stdout)["resources"]
+    [task] = [one["properties"]["startTask"] for one in resources if "startTask" in one["properties"]]
+    [setting] = task["environmentSettings"]
+    equal(setting["value"], "[base64(parameters('customData_train'))]")
+    # The line as a node takes it apart, in the folder of the task.
+    encoded = base64.b64encode(text.encode()).decode()
+    check(len(encoded) < 128 * 1024, "it fits a variable of Linux")
+    line = f"cd /tmp\nexport {setting['name']}={encoded}\n" + shlex.join(shlex.split(task["commandLine"]))
+    said, read = run("start-task", line, 8)
+    equal(read("result"), "ready\n", said + read("log"))
+    equal(read("runs"), "run\n")
+    equal(count(read("asked"), "mdadm --create"), 1, read("asked"))
 
 with suite.step("every unit is one", "systemd"):
     units = glob.glob(os.path.join(WORK, "tree-*/etc/systemd/system/*"))

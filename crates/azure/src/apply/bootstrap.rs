@@ -5,17 +5,17 @@ use std::{collections::BTreeMap, fmt};
 
 use azure_core::{Method, base64};
 use model::{
-    resource::{Resource, tags},
+    resource::{Resource, ResourceKind, tags},
     units::SizeName,
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     failure::{self, Stopped},
     step::Performer,
     write::WriteError,
 };
-use crate::wire::{self, patch::Change, readiness};
+use crate::wire::{self, batch, patch::Change, readiness};
 
 /// What a set runs of which the spec asks nothing any more: Azure keeps custom data that a change
 /// leaves out.
@@ -49,6 +49,10 @@ impl Performer<'_> {
         let Some(text) = self.custom_data(after)? else {
             return Ok(());
         };
+        if after.kind() == ResourceKind::BatchPool {
+            body["properties"]["startTask"] = batch::start_task(&base64::encode(text));
+            return Ok(());
+        }
         for place in [
             "/properties/osProfile",
             "/properties/virtualMachineProfile/osProfile",
@@ -60,18 +64,26 @@ impl Performer<'_> {
         Ok(())
     }
 
-    /// The same for the change of a set, which may run nothing any more.
+    /// The same for the change of a set or of a pool, which may run nothing any more.
     pub(super) fn change_custom_data(
         &self,
         after: &Resource,
         changes: &mut [Change],
     ) -> Result<(), Stopped> {
-        let text = self.custom_data(after)?.unwrap_or(NOTHING);
-        let data = Value::from(base64::encode(text));
+        let text = self.custom_data(after)?;
+        let is_pool = after.kind() == ResourceKind::BatchPool;
         for change in changes {
-            if let Change::Patch(body) = change {
+            let Change::Patch(body) = change else {
+                continue;
+            };
+            if is_pool {
+                // An empty one takes away what there was.
+                let task = text.map(|text| batch::start_task(&base64::encode(text)));
+                body["properties"]["startTask"] = task.unwrap_or_else(|| Value::Object(Map::new()));
+            } else {
+                let data = base64::encode(text.unwrap_or(NOTHING));
                 body["properties"]["virtualMachineProfile"]["osProfile"]["customData"] =
-                    data.clone();
+                    Value::from(data);
             }
         }
         Ok(())

@@ -53,7 +53,8 @@ pub(super) fn next(
     now: Duration,
 ) -> Option<(Next, String)> {
     let scarcity = plan.pools.get(pool)?.scarcity?;
-    // Nodes that are only brought up to date are there already: nothing is made or removed instead.
+    // Nodes that are only brought up to date or replaced are there already: nothing is made or
+    // removed instead.
     let is_rolled = |(step, ending): &Ended<'_>| {
         failure_of(ending).is_some() && step.operations.iter().any(is_upgrade)
     };
@@ -150,15 +151,20 @@ impl Attempt {
     }
 }
 
-/// Nodes of a pool that exist: those that were made, and those that were there.
+/// Nodes of a pool that exist: those that were made, also by a write of a scale set that failed,
+/// and those that were there.
 fn nodes(plan: &Plan, pool: &str, ended: &[Ended<'_>]) -> usize {
     let made = ended
         .iter()
         .filter(|(step, ending)| is_node(step) && **ending == Ending::Done);
+    let of_sets = ended
+        .iter()
+        .filter_map(|(_, ending)| failure_of(ending)?.made)
+        .filter_map(|made| usize::try_from(made).ok());
     let there = plan.steps.iter().filter(|step| {
         step.address.pool_name() == Some(pool) && is_node(step) && !step.action.writes()
     });
-    made.count() + there.count()
+    made.count() + of_sets.sum::<usize>() + there.count()
 }
 
 /// Whether a step is about a node, or about the scale set that is all of them.
@@ -173,7 +179,10 @@ pub(super) fn is_node(step: &Step) -> bool {
 }
 
 fn is_upgrade(operation: &Operation) -> bool {
-    matches!(operation, Operation::UpgradeInstances { .. })
+    matches!(
+        operation,
+        Operation::UpgradeInstances { .. } | Operation::ReplaceInstances { .. }
+    )
 }
 
 fn failure_of(ending: &Ending) -> Option<&Failure> {

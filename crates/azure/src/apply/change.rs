@@ -85,7 +85,12 @@ impl Performer<'_> {
     }
 
     /// A write over what was just read. Only VMs and scale sets can be told to refuse if it changed since.
-    async fn write_over(&self, method: Method, body: Value, now: &Now) -> Result<(), WriteError> {
+    pub(super) async fn write_over(
+        &self,
+        method: Method,
+        body: Value,
+        now: &Now,
+    ) -> Result<(), WriteError> {
         let mut call = self.call(method).map_err(WriteError::Step)?.body(body);
         if let Some(etag) = now
             .etag
@@ -99,7 +104,7 @@ impl Performer<'_> {
 
     /// An old entity tag is no failure yet: something else about the resource may have changed,
     /// which the next look tells.
-    fn outdated(&self, error: &WriteError, attempt: u32) -> Result<(), Stopped> {
+    pub(super) fn outdated(&self, error: &WriteError, attempt: u32) -> Result<(), Stopped> {
         match error.arm() {
             Some(arm) if arm.status == 412 && attempt < TRIES => Ok(()),
             _ => Err(error.failure(self.is_spot())),

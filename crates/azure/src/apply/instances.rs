@@ -100,7 +100,7 @@ impl Performer<'_> {
         Ok(())
     }
 
-    fn check_set(&self) -> Result<(), Stopped> {
+    pub(super) fn check_set(&self) -> Result<(), Stopped> {
         if self.step.kind == ResourceKind::VirtualMachineScaleSet {
             return Ok(());
         }
@@ -155,6 +155,7 @@ impl Performer<'_> {
         let wanted = after.and_then(model::resource::Resource::machines);
         let wanted = wanted.map_or(0, |(_, count)| count);
         let made = there.iter().filter(|one| !one.has_failed()).count();
+        failure.made = u32::try_from(made).ok();
         failure.message = format!(
             "{made} of {wanted} instances were made, {} failed: {}",
             there.len().saturating_sub(made),

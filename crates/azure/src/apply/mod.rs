@@ -10,6 +10,7 @@ mod failure;
 mod holders;
 mod instances;
 mod remove;
+mod replace;
 mod rounds;
 mod step;
 mod terms;

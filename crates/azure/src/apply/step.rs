@@ -133,6 +133,9 @@ impl<'a> Performer<'a> {
                 Operation::DeleteInstances { instances } => {
                     self.delete_instances(instances, &mut own).await?;
                 }
+                Operation::ReplaceInstances { instances } => {
+                    self.replace_instances(instances, &mut own).await?;
+                }
                 Operation::DeallocateInstances { instances } => {
                     self.act_on_instances(MachineAction::Deallocate, instances, &mut own)
                         .await?;

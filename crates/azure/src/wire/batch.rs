@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     ids::ArmId,
     live::UsageFact,
+    plan::BOOTSTRAP,
     resource::{
         BatchAccount, BatchAutoscale, BatchContainers, BatchNetwork, BatchPool, InstanceDataDisk,
         InstanceOsDisk, Security, VmPriority,
@@ -188,17 +189,47 @@ fn scale(pool: &BatchPool) -> Value {
     }})
 }
 
-/// The write that changes these attributes of a live pool: only its number of nodes changes.
+/// Variable of the start task that has what nodes run, in base 64.
+const START_SCRIPT: &str = "NODE_BOOTSTRAP";
+/// What the start task does: no quote stands in it but those around it, because Batch takes the
+/// line apart itself.
+const START_COMMAND: &str = "/bin/bash -c 'set -eu; umask 077; \
+    echo $NODE_BOOTSTRAP | base64 -d >bootstrap; unset NODE_BOOTSTRAP; \
+    if [ $(id -u) -eq 0 ]; then exec /bin/bash bootstrap; fi; exec sudo -n /bin/bash bootstrap'";
+/// How often Batch tries a start task again before it gives up on a node.
+const START_TRIES: u32 = 2;
+
+/// The start task of a pool: as the administrator, once on each node, and again at each start of
+/// its system. Tasks wait for it.
+pub(crate) fn start_task(script: &str) -> Value {
+    json!({
+        "commandLine": START_COMMAND,
+        "environmentSettings": [{"name": START_SCRIPT, "value": script}],
+        "userIdentity": {"autoUser": {"scope": "Pool", "elevationLevel": "Admin"}},
+        "maxTaskRetryCount": START_TRIES,
+        "waitForSuccess": true,
+    })
+}
+
+/// The write that changes these attributes of a live pool: only its number of nodes changes, and
+/// what they run when they start, which whoever knows it puts in.
 pub(super) fn changes(pool: &BatchPool, attributes: &[String]) -> Result<Vec<Change>, EncodeError> {
     let fixed = attributes
         .iter()
-        .find(|path| *path != "nodes" && !path.starts_with("autoscale."));
+        .find(|path| !is_of_scale(path) && *path != BOOTSTRAP);
+    let scales = attributes.iter().any(|path| is_of_scale(path));
     match fixed {
         Some(path) => Err(EncodeError::Unchangeable(path.clone())),
-        None => Ok(vec![Change::Patch(
+        // The same number of nodes once more has Batch try again for those that are missing.
+        None if scales => Ok(vec![Change::Patch(
             json!({"properties": {"scaleSettings": scale(pool)}}),
         )]),
+        None => Ok(vec![Change::Patch(json!({"properties": {}}))]),
     }
+}
+
+fn is_of_scale(path: &str) -> bool {
+    path == "nodes" || path.starts_with("autoscale.")
 }
 
 pub(super) fn decode_pool(body: &Value) -> Result<BatchPool, DecodeError> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use azure::GuestScript;
 use model::{
     acceptance::{NodeAcceptance, NodeOutcome},
+    address::Address,
     catalog::Catalog,
     diag::{At, Code, Diagnostic, Diagnostics},
     ids::ArmId,
@@ -101,7 +102,7 @@ fn of_resource(resource: &LiveResource, live: &Live) -> Vec<Node> {
     let (Some((size, count)), Some(address)) = (known.machines(), resource.address()) else {
         return Vec::new();
     };
-    let node = |machine: ArmId, name: &str, state: &State| Node {
+    let node = |machine: ArmId, address: &Address, name: &str, state: &State| Node {
         machine,
         asked: Asked {
             address: address.to_string(),
@@ -115,12 +116,13 @@ fn of_resource(resource: &LiveResource, live: &Live) -> Vec<Node> {
         let name = resource.id.name();
         let names = (1..=count).map(|number| format!("node {number} of {name}"));
         return names
-            .map(|name| node(resource.id.clone(), &name, &resource.state))
+            .map(|name| node(resource.id.clone(), address, &name, &resource.state))
             .collect();
     }
     let Some(set) = known.scale_set() else {
         return vec![node(
             resource.id.clone(),
+            address,
             resource.id.name(),
             &resource.state,
         )];
@@ -136,7 +138,13 @@ fn of_resource(resource: &LiveResource, live: &Live) -> Vec<Node> {
                     group.in_group("Microsoft.Compute/virtualMachines", &one.name)
                 }
             };
-            node(machine, &one.name, &one.state)
+            let pool = address.pool_name().unwrap_or_default();
+            // What `--replace` takes: an instance, never the whole set.
+            let address = match one.id.parse() {
+                Ok(number) => Address::node(pool, number),
+                Err(_) => Address::pool(pool).join(&one.name),
+            };
+            node(machine, &address, &one.name, &one.state)
         })
         .collect()
 }

@@ -238,6 +238,8 @@ codes! {
     ReplaceRefused = "CHANGE006", Error;
     /// A resize for which the node is made anew.
     ResizeReplaces = "CHANGE007", Note;
+    /// A node that goes before the one in its place is made.
+    ReplaceGoesFirst = "CHANGE008", Warning;
     /// A saved plan that does not hold any more.
     PlanStale = "PLAN001", Error;
     /// A plan for which something could not be read.

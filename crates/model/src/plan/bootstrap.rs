@@ -54,6 +54,9 @@ pub struct ScriptReference {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
+    /// Nodes get it from Batch, as the start task of their pool, and not from cloud-init.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub start_task: bool,
     /// Local NVMe disks become one file system.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scratch: bool,
@@ -79,7 +82,13 @@ pub struct ContainerSetup {
 impl Setup {
     /// Whether it does nothing.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        let Self {
+            start_task: _,
+            scratch,
+            mounts,
+            containers,
+        } = self;
+        !scratch && mounts.is_empty() && containers.is_none()
     }
 }
 

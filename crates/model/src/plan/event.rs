@@ -135,6 +135,9 @@ pub struct Failure {
     pub correlation_id: Option<String>,
     /// The resource is known to exist although the step failed.
     pub left_behind: bool,
+    /// The number of instances that a scale set got nonetheless; `None` where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<u32>,
 }
 
 /// What came of an apply.

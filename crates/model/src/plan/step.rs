@@ -138,7 +138,7 @@ pub enum ReasonCode {
     Evicted,
     /// It is deallocated and nobody stopped it through the tool.
     Deallocated,
-    /// Somebody asks for it by `start` or `stop`.
+    /// Somebody asks for it by `start`, by `stop`, or by `--replace` for an instance.
     Asked,
 }
 
@@ -185,6 +185,13 @@ pub enum Operation {
     AwaitGone,
     /// Deletes these instances of a scale set, and with them its capacity.
     DeleteInstances {
+        /// Their ids inside the set.
+        instances: Vec<String>,
+    },
+    /// Makes as many new instances of a scale set as these are, and deletes these once the new
+    /// ones are there: so that Azure does not hand the same hosts back. Where no new one is to be
+    /// had, the old one stays.
+    ReplaceInstances {
         /// Their ids inside the set.
         instances: Vec<String>,
     },

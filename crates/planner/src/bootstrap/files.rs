@@ -72,6 +72,7 @@ fn steps(node: Node<'_>, settings: &mut Vec<(&'static str, String)>) -> Vec<File
         script,
     } = node;
     let Setup {
+        start_task: _,
         scratch,
         mounts,
         containers,

@@ -69,6 +69,7 @@ mod tests {
 
     fn node() -> Node<'static> {
         static SETUP: Setup = Setup {
+            start_task: false,
             scratch: true,
             mounts: Vec::new(),
             containers: None,

@@ -20,7 +20,7 @@ pub use self::{
     check::flaw,
     files::{File, Node, files},
     forms::{cloud_config, shell},
-    record::{custom_data, of_pool, record},
+    record::{custom_data, given, of_pool, record},
 };
 
 /// The most bytes of custom data that Azure takes, before they are encoded.

@@ -10,19 +10,18 @@ use model::{
     units::SizeName,
 };
 
-use super::{Node, check, cloud_config};
+use super::{Node, check, cloud_config, shell};
 use crate::{location::Selections, select::Findings};
 
 /// What the bootstrap of a pool does, and its script; `None` where nodes run nothing.
 pub fn of_pool(pool: &Pool) -> Option<(Setup, Option<ScriptReference>)> {
-    // Batch makes its nodes itself.
-    if pool.orchestrator == Orchestrator::Batch {
-        return None;
-    }
+    let start_task = pool.orchestrator == Orchestrator::Batch;
     let setup = Setup {
+        start_task,
         scratch: pool.disks.scratch_nvme,
         mounts: pool.mounts.clone(),
-        containers: containers(pool),
+        // Batch runs containers itself.
+        containers: containers(pool).filter(|_| !start_task),
     };
     let script = pool.bootstrap.as_ref().map(|bootstrap| ScriptReference {
         path: bootstrap.script.clone(),
@@ -82,7 +81,7 @@ pub fn record(
                 local_disks: local_disks(catalog.size(size)),
                 script: script_text(pool),
             };
-            let text = cloud_config(node);
+            let text = given(node);
             check::length(name, pool, &text, findings);
             let on_size = BootstrapOnSize {
                 local_disks: node.local_disks,
@@ -101,11 +100,20 @@ fn local_disks(size: Option<&Size>) -> Option<u32> {
     rest.starts_with("disk").then(|| count.parse().ok())?
 }
 
+/// What a node is given, in the form that whoever makes it takes.
+pub fn given(node: Node<'_>) -> String {
+    if node.setup.start_task {
+        shell(node)
+    } else {
+        cloud_config(node)
+    }
+}
+
 /// What new nodes of a size are given, from what a plan records and the text of the script;
 /// `None` where this version of the tool makes something else of it than the plan says.
 pub fn custom_data(bootstrap: &Bootstrap, size: &SizeName, script: Option<&str>) -> Option<String> {
     let on_size = bootstrap.sizes.get(size)?;
-    let text = cloud_config(Node {
+    let text = given(Node {
         setup: &bootstrap.setup,
         local_disks: on_size.local_disks,
         script,

@@ -2,24 +2,25 @@
 
 use model::{
     diag::{At, Code, Diagnostic},
-    plan::{Action, Operation},
+    plan::{Action, BOOTSTRAP, Operation},
     resource::Resource,
 };
 
 use super::{
+    bootstrap::sets_up_otherwise,
     compare::Difference,
     existing::{Existing, State},
 };
 
 impl Existing<'_> {
     /// What is done to a pool: its number of nodes is written, also where it is the same and nodes
-    /// did not come, which makes Batch try again.
+    /// did not come, which makes Batch try again. Its start task is written before the tag that has
+    /// its digest, so that a run which ends between the two has not done both.
     pub(super) fn of_pool(
         &self,
         state: State,
         differences: &[(Difference, Action)],
     ) -> Vec<Operation> {
-        let mut operations: Vec<Operation> = self.merge_tags(differences).into_iter().collect();
         let mut attributes: Vec<String> = differences
             .iter()
             .map(|(difference, _)| difference.path.clone())
@@ -28,10 +29,18 @@ impl Existing<'_> {
         if state == State::FailedRunning && !attributes.iter().any(|path| path == "nodes") {
             attributes.push("nodes".to_owned());
         }
-        if !attributes.is_empty() {
-            operations.push(Operation::Patch { attributes });
+        let sets_up = sets_up_otherwise(differences);
+        if sets_up {
+            attributes.push(BOOTSTRAP.to_owned());
         }
-        operations
+        let tags = self.merge_tags(differences);
+        let patch = (!attributes.is_empty()).then_some(Operation::Patch { attributes });
+        let operations = if sets_up {
+            [patch, tags]
+        } else {
+            [tags, patch]
+        };
+        operations.into_iter().flatten().collect()
     }
 
     /// Says that a pool has fewer nodes than it was to have, and why.

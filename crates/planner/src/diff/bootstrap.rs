@@ -53,13 +53,18 @@ impl Existing<'_> {
             .with_help("`--replace` with the address makes the node anew, and `bootstrap.on_change: replace` each such node")
     }
 
-    /// Says that new nodes of a set are set up otherwise than those it has.
+    /// Says that new nodes of a set or of a pool of Batch are set up otherwise than those it has.
     pub(super) fn report_bootstrap(
         &self,
         differences: &[(Difference, Action)],
         changes: &mut Changes,
     ) {
-        if self.members().is_none() || !sets_up_otherwise(differences) {
+        let kind = self.desired.resource.kind();
+        let makes_nodes = matches!(
+            kind,
+            ResourceKind::VirtualMachineScaleSet | ResourceKind::BatchPool
+        );
+        if !makes_nodes || !sets_up_otherwise(differences) {
             return;
         }
         let message = format!(

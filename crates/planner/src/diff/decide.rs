@@ -36,7 +36,7 @@ pub(super) fn step(
         Some(live) if live.owner == Owner::Foreign || live.address() != Some(&desired.address) => {
             refuse_foreign(desired, live, changes);
         }
-        Some(live) if is_deleting(live) => {
+        Some(live) if is_going(live, index) => {
             let operations = vec![Operation::AwaitGone, Operation::Create];
             changes
                 .steps
@@ -64,6 +64,14 @@ pub(super) fn step(
             )),
         },
     }
+}
+
+/// Whether a resource is on its way out, by itself or with its group: what is in a group that is
+/// being deleted looks sound until its turn comes.
+fn is_going(live: &LiveResource, index: &Index<'_>) -> bool {
+    let group = live.id.group_id();
+    let group = group.and_then(|group| index.at_id(&group));
+    is_deleting(live) || group.is_some_and(is_deleting)
 }
 
 fn is_existing_group(live: &LiveResource) -> bool {

@@ -4,18 +4,19 @@ use model::{
     catalog::{Catalog, Size},
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
-    plan::{Action, AttributeChange, BOOTSTRAP, Operation, Reason, ReasonCode, Step},
+    plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
     resource::{Resource, ResourceKind},
 };
 
 use super::{
     Changes, Permissions,
-    bootstrap::{reason_of_replacing, sets_up_otherwise},
+    bootstrap::reason_of_replacing,
     classify::Class,
     compare::{self, Difference},
     decide::{build, is_protected, reason},
     instances::{Members, is_stopped},
-    replace::is_replaceable,
+    leaving::Leaving,
+    replace::{is_replaceable, names},
     stronger,
 };
 use crate::shape::Desired;
@@ -40,15 +41,20 @@ impl Existing<'_> {
             .iter()
             .map(|(_, action)| *action)
             .fold(Action::NoOp, stronger);
-        let rolls = action == Action::NoOp && self.upgrade(&[], &[]).is_some();
-        let action = if rolls { Action::Update } else { action };
+        let leaving = self.leaving();
+        let all = leaving.all();
+        let rolls = self.upgrade(&[], &all).is_some() || !leaving.named.is_empty();
+        let action = if rolls && action == Action::NoOp {
+            Action::Update
+        } else {
+            action
+        };
         let action = if self.is_to_be_replaced() {
             Action::Replace
         } else {
             action
         };
-        let going = self.members().map(Members::going).unwrap_or_default();
-        let starting = self.members().map(|members| members.starting(&going));
+        let starting = self.members().map(|members| members.starting(&all));
         let starting = starting.unwrap_or_default();
         let state = self.state(&starting);
         self.check_permission(action, &differences, changes);
@@ -58,14 +64,16 @@ impl Existing<'_> {
             .map(|(difference, action)| change(difference, *action))
             .collect();
         if action == Action::Replace {
+            self.report_goes_first(changes);
             let operations = vec![Operation::Delete, Operation::Create];
             let code = reason_of_replacing(&differences);
             return self.build(Action::Replace, operations, reason(code, attributes));
         }
         self.report(state, changes);
         self.report_bootstrap(&differences, changes);
-        self.report_members(&going, changes);
-        let mut operations = self.operations(state, action, &differences, going);
+        self.report_members(&leaving, changes);
+        let is_asked = !leaving.named.is_empty() && differences.is_empty();
+        let mut operations = self.operations(state, action, &differences, &leaving);
         if !starting.is_empty() {
             operations.push(Operation::StartInstances {
                 instances: starting,
@@ -76,15 +84,7 @@ impl Existing<'_> {
             State::FailedWithoutHardware | State::FailedRunning | State::NotReady => Action::Repair,
             State::Away { .. } => Action::Start,
         };
-        let code = match state {
-            State::FailedWithoutHardware => ReasonCode::FailedWithoutHardware,
-            State::FailedRunning => ReasonCode::FailedRunning,
-            State::NotReady => ReasonCode::NotReady,
-            State::Away { evicted: true } => ReasonCode::Evicted,
-            State::Away { evicted: false } => ReasonCode::Deallocated,
-            State::Fine if action == Action::NoOp => ReasonCode::Equal,
-            State::Fine => ReasonCode::Differs,
-        };
+        let code = state.reason(action, is_asked);
         self.build(action, operations, reason(code, attributes))
     }
 
@@ -210,9 +210,10 @@ impl Existing<'_> {
         changes.diagnostics.push(finding);
     }
 
-    fn is_to_be_replaced(&self) -> bool {
+    pub(super) fn is_to_be_replaced(&self) -> bool {
+        let mut named = self.permissions.replace.iter();
         is_replaceable(self.desired.resource.kind())
-            && self.permissions.replace.contains(&self.desired.address)
+            && named.any(|address| names(address, &self.desired.address))
     }
 
     fn check_permission(
@@ -382,10 +383,10 @@ impl Existing<'_> {
         state: State,
         action: Action,
         differences: &[(Difference, Action)],
-        going: Vec<String>,
+        leaving: &Leaving,
     ) -> Vec<Operation> {
         if let Some(members) = self.members() {
-            return self.of_members(members, differences, going);
+            return self.of_members(members, differences, leaving);
         }
         if self.desired.resource.kind() == ResourceKind::BatchPool {
             return self.of_pool(state, differences);
@@ -423,51 +424,6 @@ impl Existing<'_> {
         }
         operations
     }
-
-    /// What is done to a scale set: one write, and before it the deletion of those that go.
-    fn of_members(
-        &self,
-        members: Members<'_>,
-        differences: &[(Difference, Action)],
-        going: Vec<String>,
-    ) -> Vec<Operation> {
-        let mut operations = Vec::new();
-        let suffice = members.suffice_without(&going);
-        let mut attributes: Vec<String> = differences
-            .iter()
-            .map(|(difference, _)| difference.path.clone())
-            .filter(|path| !path.starts_with("tags.") && path != "capacity")
-            .collect();
-        if !suffice {
-            attributes.push("capacity".to_owned());
-        }
-        let is_sound = self.live.state.provisioning == Provisioning::Succeeded;
-        // The profile first: a run that ends between the two must not look as if it had done both.
-        let sets_up = sets_up_otherwise(differences);
-        if sets_up {
-            attributes.push(BOOTSTRAP.to_owned());
-        }
-        if is_sound && !sets_up {
-            operations.extend(self.merge_tags(differences));
-        }
-        let upgrade = self.upgrade(&attributes, &going);
-        if !going.is_empty() {
-            operations.push(Operation::DeleteInstances { instances: going });
-        }
-        if !is_sound {
-            // One write of everything covers the differences too.
-            operations.push(Operation::Put);
-            return operations;
-        }
-        if !attributes.is_empty() {
-            operations.push(Operation::Patch { attributes });
-        }
-        if sets_up {
-            operations.extend(self.merge_tags(differences));
-        }
-        operations.extend(upgrade);
-        operations
-    }
 }
 
 /// The states of a live resource that matter to a decision.
@@ -481,6 +437,22 @@ pub(super) enum State {
     Away {
         evicted: bool,
     },
+}
+
+impl State {
+    /// Why something is done about a resource in this state.
+    fn reason(self, action: Action, is_asked: bool) -> ReasonCode {
+        match self {
+            Self::FailedWithoutHardware => ReasonCode::FailedWithoutHardware,
+            Self::FailedRunning => ReasonCode::FailedRunning,
+            Self::NotReady => ReasonCode::NotReady,
+            Self::Away { evicted: true } => ReasonCode::Evicted,
+            Self::Away { evicted: false } => ReasonCode::Deallocated,
+            Self::Fine if action == Action::NoOp => ReasonCode::Equal,
+            Self::Fine if is_asked => ReasonCode::Asked,
+            Self::Fine => ReasonCode::Differs,
+        }
+    }
 }
 
 fn change(difference: &Difference, effect: Action) -> AttributeChange {

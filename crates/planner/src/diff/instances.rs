@@ -14,7 +14,7 @@ use model::{
     },
 };
 
-use super::{Changes, decide::is_protected, existing::Existing};
+use super::{Changes, existing::Existing};
 
 /// Instances that a message names.
 const NAMED: usize = 10;
@@ -32,11 +32,11 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    fn living(self) -> impl Iterator<Item = &'a Instance> {
+    pub(super) fn living(self) -> impl Iterator<Item = &'a Instance> {
         self.instances.iter().filter(|one| !one.is_going())
     }
 
-    fn capacity(self) -> u32 {
+    pub(super) fn capacity(self) -> u32 {
         let set = self.live.resource.as_ref();
         let set = set.and_then(model::resource::Resource::scale_set);
         set.map_or(0, |set| set.capacity)
@@ -48,9 +48,9 @@ impl<'a> Members<'a> {
     }
 
     /// Ids of the instances that go: all that never got hardware, and of the others as many as
-    /// there are too many: failed ones, then those without hardware, then the newest of the zone
-    /// that has most.
-    pub(super) fn going(self) -> Vec<String> {
+    /// there are too many: those that are named, failed ones, then those without hardware, then
+    /// the newest of the zone that has most.
+    pub(super) fn going(self, named: &[String]) -> Vec<String> {
         let surplus = self.capacity().saturating_sub(self.wanted);
         let surplus = usize::try_from(surplus).unwrap_or(usize::MAX);
         let count = surplus.max(self.never_made());
@@ -62,7 +62,13 @@ impl<'a> Members<'a> {
         let mut going: Vec<&Instance> = Vec::new();
         while going.len() < count {
             let next = living.iter().enumerate().min_by_key(|(_, one)| {
-                let worth = (!one.never_made(), !one.has_failed(), !one.is_away());
+                let is_named = named.contains(&one.id);
+                let worth = (
+                    !one.never_made(),
+                    !is_named,
+                    !one.has_failed(),
+                    !one.is_away(),
+                );
                 let crowd = in_zone.get(&one.zone.as_deref()).copied();
                 (worth, Reverse(crowd), Reverse(age(one)))
             });
@@ -110,9 +116,10 @@ impl<'a> Members<'a> {
     }
 
     /// Says what is to be known of instances that stay, and which go.
-    pub(super) fn report(self, going: &[String], changes: &mut Changes) {
+    pub(super) fn report(self, going: &[String], replaced: &[String], changes: &mut Changes) {
         let name = self.live.id.name();
         let all = self.living().count();
+        let leaves = |id: &String| going.contains(id) || replaced.contains(id);
         if !going.is_empty() {
             let what = if going.len() == 1 {
                 "instance"
@@ -126,7 +133,7 @@ impl<'a> Members<'a> {
         let ids = |of: fn(&Instance) -> bool| {
             let mut found: Vec<&Instance> = self
                 .living()
-                .filter(|one| of(one) && !going.contains(&one.id))
+                .filter(|one| of(one) && !leaves(&one.id))
                 .collect();
             found.sort_by_key(|one| age(one));
             found
@@ -183,12 +190,12 @@ pub(crate) fn is_stopped(live: &LiveResource) -> bool {
 }
 
 /// Instances from the oldest to the newest: by their number, or by the time they were made.
-fn age(instance: &Instance) -> (Option<u64>, Option<&str>, &str) {
+pub(super) fn age(instance: &Instance) -> (Option<u64>, Option<&str>, &str) {
     let number = instance.id.parse().ok();
     (number, instance.created.as_deref(), &instance.id)
 }
 
-fn listed(ids: &[String]) -> String {
+pub(super) fn listed(ids: &[String]) -> String {
     let named: Vec<&str> = ids.iter().take(NAMED).map(String::as_str).collect();
     match ids.len().saturating_sub(NAMED) {
         0 => named.join(", "),
@@ -225,22 +232,5 @@ impl Existing<'_> {
         behind.sort_by_key(|one| age(one));
         let instances: Vec<String> = behind.into_iter().map(|one| one.id.clone()).collect();
         (!instances.is_empty()).then_some(Operation::UpgradeInstances { instances, at_once })
-    }
-
-    /// Says what is to be known of instances; those of what is protected do not go.
-    pub(super) fn report_members(&self, going: &[String], changes: &mut Changes) {
-        let Some(members) = self.members() else {
-            return;
-        };
-        members.report(going, changes);
-        let protected = self.desired.allowed.protected || is_protected(self.live);
-        if protected && going.len() > members.never_made() {
-            let message = "it would lose instances, and it is protected";
-            let at = At::Resource(self.desired.address.clone());
-            let finding = Diagnostic::new(Code::Protected, at, message);
-            changes
-                .diagnostics
-                .push(finding.with_help("set `protect: false` and apply that first"));
-        }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) mod anew;
 
 pub(crate) mod instances;
 
+mod leaving;
+
 mod leftover;
 
 mod merging;

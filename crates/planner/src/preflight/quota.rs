@@ -9,7 +9,7 @@ use model::{
     catalog::Catalog,
     diag::{At, Code, Diagnostic, Diagnostics, SpecPath},
     live::{Answer, Live, Mode, Question, UsageFact},
-    plan::{Action, Plan, QuotaLine, Scope, Step},
+    plan::{Action, Operation, Plan, QuotaLine, Scope, Step},
     resource::{Resource, ResourceKind, VmPriority},
     units::{Region, SizeName},
 };
@@ -168,6 +168,7 @@ fn demand(steps: &[Step], weights: Weights<'_>) -> Demand {
     let mut demand = Demand::default();
     for step in steps {
         let pool = step.address.pool_name();
+        demand.for_a_while(step, weights, pool);
         match step.action {
             Action::Create => {
                 if let Some(after) = &step.after {
@@ -205,6 +206,25 @@ fn machines(resource: &Resource) -> Option<(&SizeName, u32)> {
 }
 
 impl Demand {
+    /// Adds the new instances of a set that are there beside those that they replace.
+    fn for_a_while(&mut self, step: &Step, weights: Weights<'_>, pool: Option<&str>) {
+        for operation in &step.operations {
+            let Operation::ReplaceInstances { instances } = operation else {
+                continue;
+            };
+            let count = u32::try_from(instances.len()).unwrap_or(u32::MAX);
+            let mut more = step.after.clone();
+            if let Some(set) = more.as_mut().and_then(Resource::scale_set_mut) {
+                set.capacity = count;
+            }
+            if let Some(more) = more
+                && self.vcpus(&more, weights, 1, pool)
+            {
+                self.add(MACHINES, i64::from(count), pool);
+            }
+        }
+    }
+
     /// Adds the machines that a resource is or has; nothing for what has none.
     fn machines(
         &mut self,

@@ -138,6 +138,10 @@ fn actions(step: &Step) -> Vec<String> {
             Operation::Start | Operation::StartInstances { .. } => "start/action",
             Operation::Reapply => "reapply/action",
             Operation::DeleteInstances { .. } => "delete/action",
+            Operation::ReplaceInstances { .. } => {
+                actions.push(format!("{arm_type}/write"));
+                "delete/action"
+            }
             Operation::UpgradeInstances { .. } => "manualupgrade/action",
             Operation::MergeTags { .. } | Operation::Adopt | Operation::Release => {
                 actions.push("Microsoft.Resources/tags/write".to_owned());
@@ -180,6 +184,7 @@ fn extension(step: &Step, operation: &Operation) -> Option<&'static str> {
         | Operation::AwaitGone
         | Operation::Release
         | Operation::DeleteInstances { .. }
+        | Operation::ReplaceInstances { .. }
         | Operation::DeallocateInstances { .. }
         | Operation::StartInstances { .. }
         | Operation::UpgradeInstances { .. }

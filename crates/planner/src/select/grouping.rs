@@ -204,7 +204,6 @@ pub(super) fn check(
             infiniband: orchestration == Orchestration::Uniform && needs_fabric(context, size),
         };
         set.check_system(findings);
-        set.check_capacity(findings);
         match orchestration {
             Orchestration::Uniform => set.check_uniform(findings),
             Orchestration::Flexible => set.check_flexible(findings),
@@ -313,22 +312,6 @@ impl Set<'_> {
             "use `os: linux`, or `grouping: vms`"
         };
         self.refuse("os", message, help, findings);
-    }
-
-    /// A set is made as a whole: which of its instances came is seen only afterwards.
-    fn check_capacity(&self, findings: &mut Findings) {
-        let Some(least) = self.context.pool.capacity.min_count else {
-            return;
-        };
-        if least >= self.count {
-            return;
-        }
-        let message = format!(
-            "`capacity.min_count: {least}` is not supported yet in scale sets, which {} nodes are to be",
-            self.count
-        );
-        let help = "remove it: what Azure makes of the set is kept, and the next `tensorform apply` asks for the rest";
-        self.refuse("capacity", message, help, findings);
     }
 
     fn check_uniform(&self, findings: &mut Findings) {

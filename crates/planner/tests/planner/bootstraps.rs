@@ -6,8 +6,8 @@ use model::{
     plan::{Action, Operation, Plan, ReasonCode, Step},
     resource::{Resource, tags},
     spec::{
-        Bootstrap, ContainerRuntime, Containers, Mount, MountKind, OnBootstrapChange, Pool,
-        ScriptText, SizeChoice, Spec, Stage, Workload,
+        Bootstrap, ContainerRuntime, Containers, Mount, MountKind, OnBootstrapChange, Orchestrator,
+        Pool, ScriptText, SizeChoice, Spec, Stage, Workload,
     },
 };
 use tensorform_planner::{Planned, bootstrap};
@@ -160,6 +160,52 @@ fn a_changed_script_changes_the_profile_of_a_set_and_no_instance() {
     let after = applied(&plan, &live);
     assert_eq!(actions(&good_plan(&changed, &after)), Vec::new());
     assert!(set(&plan).reports_readiness);
+}
+
+#[test]
+fn a_pool_of_batch_has_it_as_the_start_task_of_nodes_to_come() {
+    let batch = |text| {
+        let mut pool = node();
+        pool.orchestrator = Orchestrator::Batch;
+        pool.size = SizeChoice::Named("Standard_NC4as_T4_v3".into());
+        // Batch runs these itself.
+        pool.containers = Some(Containers {
+            runtime: ContainerRuntime::Docker,
+            images: vec!["ubuntu".to_owned()],
+            registry: None,
+        });
+        with_script(pool, text, OnBootstrapChange::Replace)
+    };
+    let plan = good_plan(&batch(OLD), &empty());
+    let (tag, recorded) = plan.bootstraps.first_key_value().expect("a bootstrap");
+    assert!(recorded.setup.start_task && recorded.setup.containers.is_none());
+    let size = &plan.pools["train"].size;
+    let given = bootstrap::custom_data(recorded, size, Some(OLD)).expect("what it runs");
+    assert!(given.starts_with("#!/bin/bash\n") && given.contains("echo old"));
+    let step = |plan: &Plan| {
+        let mut steps = plan.steps.iter();
+        let found = steps.find(|step| step.address.leaf() == "batch_pool");
+        found.cloned().expect("a step for the pool")
+    };
+    let after = step(&plan).after.expect("a pool");
+    assert_eq!(after.tags.get(tags::BOOTSTRAP), Some(tag.as_str()));
+
+    let live = applied(&plan, &empty());
+    assert!(codes(&planned(&batch(NEW), &live)).contains(&Code::BootstrapOfNewNodes));
+    let changed = good_plan(&batch(NEW), &live);
+    let step = step(&changed);
+    assert_eq!(step.action, Action::Update);
+    assert!(
+        matches!(
+            step.operations.as_slice(),
+            [Operation::Patch { attributes }, Operation::MergeTags { .. }]
+                if attributes.as_slice() == ["bootstrap"]
+        ),
+        "{:?}",
+        step.operations
+    );
+    let after = applied(&changed, &live);
+    assert_eq!(actions(&good_plan(&batch(NEW), &after)), Vec::new());
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod explaining;
 mod changes;
 
 mod replacing;
+mod replacing_instances;
 
 mod scale_sets;
 

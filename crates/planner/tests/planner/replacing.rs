@@ -72,15 +72,6 @@ fn an_address_that_names_nothing_is_refused_with_the_nearest() {
         ),
     );
     check(
-        "pool.train[1]",
-        (
-            "CHANGE005",
-            Severity::Error,
-            "`--replace` names `pool.train[1]`, and the plan has no such resource",
-            &["did you mean `pool.train[1].vm`?"],
-        ),
-    );
-    check(
         "pool.train[7].vm",
         (
             "CHANGE005",
@@ -89,6 +80,19 @@ fn an_address_that_names_nothing_is_refused_with_the_nearest() {
             &[takes],
         ),
     );
+}
+
+#[test]
+fn a_node_of_its_own_is_named_with_its_vm_or_without() {
+    let spec = two_nodes();
+    for address in ["pool.train[1]", "pool.train[1].vm"] {
+        let planned = replacing(&spec, &live_stack(&spec), address);
+        let errors = planned.diagnostics.has_errors();
+        assert!(!errors, "{:#?}", planned.diagnostics);
+        let replaced = actions(&planned.plan.expect("a plan"));
+        let expected = ("pool.train[1].vm".to_owned(), Action::Replace);
+        assert_eq!(replaced, [expected], "{address}");
+    }
 }
 
 #[test]

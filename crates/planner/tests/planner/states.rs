@@ -197,3 +197,19 @@ fn a_saved_plan_goes_stale_only_by_what_it_relies_on() {
             .any(|finding| finding.message.contains("is absent now"))
     );
 }
+
+#[test]
+fn what_is_in_a_group_that_goes_is_made_again_with_it() {
+    let mut live = live_stack(&small());
+    let group = live.resources.iter_mut().find(|one| {
+        let address = one.address();
+        address.is_some_and(|address| address.leaf() == "resource_group")
+    });
+    group.expect("the group").state.provisioning = Provisioning::Deleting;
+    let plan = good_plan(&small(), &live);
+    assert_eq!(plan.changes().count(), plan.steps.len(), "all of it");
+    for step in plan.changes() {
+        let expected = [Operation::AwaitGone, Operation::Create];
+        assert_eq!(step.operations, expected, "{}", step.address);
+    }
+}

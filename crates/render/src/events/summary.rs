@@ -169,6 +169,7 @@ impl Cause<'_> {
                 request_id: _,
                 correlation_id: _,
                 left_behind,
+                made: _,
             } = failure.clone();
             (code, message, kind, help, status, left_behind)
         };
@@ -223,6 +224,7 @@ fn tell(paper: &mut Paper, cause: &Cause<'_>) {
         request_id,
         correlation_id,
         left_behind,
+        made: _,
     } = cause.failure;
     let names = ranges::of(cause.addresses.iter().copied());
     let mut head = Line::inked(Ink::Accent, words::listed(&names, NAMED));

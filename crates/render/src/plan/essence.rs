@@ -302,8 +302,24 @@ pub(super) fn phrase(step: &Step) -> String {
     }
 }
 
-/// What an update does: a set is written, and its instances are brought up to date.
+/// What an update does: a set is written, and its instances are replaced or brought up to date.
 fn update(step: &Step) -> String {
+    let replaced = step.operations.iter().find_map(|operation| {
+        if let Operation::ReplaceInstances { instances } = operation {
+            Some(instances.len())
+        } else {
+            None
+        }
+    });
+    if let Some(count) = replaced {
+        let instances = words::counted(count, "new instance", "new instances");
+        let replaces = format!("make {instances}, then delete as many old ones");
+        return if step.operations.len() > 1 {
+            format!("{}: {replaces}", calls(&step.operations))
+        } else {
+            replaces
+        };
+    }
     let rolled = step.operations.iter().find_map(|operation| {
         if let Operation::UpgradeInstances { instances, at_once } = operation {
             Some((instances.len(), *at_once))
@@ -349,6 +365,7 @@ fn calls(operations: &[Operation]) -> String {
             Operation::Settle => "wait for the write under way",
             Operation::AwaitGone => "wait until it is gone",
             Operation::DeleteInstances { .. } => "delete instances",
+            Operation::ReplaceInstances { .. } => "replace instances, the new ones first",
             Operation::UpgradeInstances { .. } => "bring instances up to date",
             Operation::Deallocate => "deallocate",
             Operation::DeallocateInstances { .. } => "deallocate instances",

@@ -28,6 +28,7 @@ fn failure() -> Failure {
         request_id: Some("0a1b2c3d-0000-4444-8888-aaaaaaaaaaaa".to_owned()),
         correlation_id: Some("9f8e7d6c-0000-4444-8888-bbbbbbbbbbbb".to_owned()),
         left_behind: true,
+        made: None,
     }
 }
 
@@ -228,6 +229,7 @@ fn all() -> Vec<(&'static str, Outcome, Mode)> {
     ];
     let nothing_made = Failure {
         left_behind: false,
+        made: None,
         ..failure()
     };
     let refused = vec![(

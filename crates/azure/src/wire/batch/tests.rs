@@ -192,3 +192,23 @@ fn families_count_only_where_the_account_enforces_them() {
     );
     assert_eq!(told(&Value::Null), []);
 }
+
+#[test]
+fn a_start_task_is_written_without_touching_the_nodes() {
+    let pool = read(&body());
+    let changed = changes(&pool, &[BOOTSTRAP.to_owned()]).expect("a change");
+    assert_eq!(changed, [Change::Patch(json!({"properties": {}}))]);
+    let both = changes(&pool, &["nodes".to_owned(), BOOTSTRAP.to_owned()]).expect("a change");
+    assert_eq!(
+        both,
+        [Change::Patch(
+            json!({"properties": {"scaleSettings": scale(&pool)}})
+        )]
+    );
+    let task = start_task("IyEvYmluL2Jhc2g=");
+    let line = task["commandLine"].as_str().expect("a line");
+    assert_eq!(line.matches('\'').count(), 2, "{line}");
+    assert!(!line.contains(['"', '\n']), "{line}");
+    assert_eq!(task["waitForSuccess"], true);
+    assert_eq!(task["environmentSettings"][0]["value"], "IyEvYmluL2Jhc2g=");
+}

@@ -166,7 +166,8 @@ fn one_scale(call: &Call<'_>, body: &mut Value) -> Result<(), ArmError> {
     } else if given(auto) {
         remove(body, fixed);
     }
-    if body.pointer("/properties/startTask") == Some(&json!({})) {
+    // An empty start task takes away the one that there was.
+    if sent.pointer("/properties/startTask") == Some(&json!({})) {
         remove(body, "/properties/startTask");
     }
     Ok(())

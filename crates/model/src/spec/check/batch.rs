@@ -323,7 +323,7 @@ impl Scope<'_> {
 
     /// What pools of Batch will have, and do not yet.
     fn later(&self, check: &mut Check<'_>) {
-        let asked: [(&[&str], bool, &str); 6] = [
+        let asked: [(&[&str], bool, &str); 3] = [
             (
                 &["disks", "os", "ephemeral"],
                 self.pool.disks.os_ephemeral != EphemeralOs::No,
@@ -335,24 +335,9 @@ impl Scope<'_> {
                 "leave the controller to Azure",
             ),
             (
-                &["disks", "scratch"],
-                self.pool.disks.scratch_nvme,
-                "use the disks in the job",
-            ),
-            (
-                &["bootstrap"],
-                self.pool.bootstrap.is_some(),
-                "run the script as a preparation task of the job",
-            ),
-            (
                 &["checkpoint"],
                 self.pool.checkpoint.is_some(),
                 "let the job write its checkpoints",
-            ),
-            (
-                &["mounts"],
-                !self.pool.mounts.is_empty(),
-                "mount in the job",
             ),
         ];
         for (keys, is_asked, help) in asked {

@@ -5,7 +5,7 @@ use crate::{
     diag::{At, Code, Diagnostic, Severity, SpecPath},
     spec::{
         parts::Cidr,
-        pool::{Grouping, OperatingSystem, Pool},
+        pool::{Grouping, OperatingSystem, Orchestrator, Pool},
         schema::pool::MOST_NODES,
         types::{BASTION_PREFIX, BastionSku, Network, Spec, Via},
         yaml::node::Node,
@@ -132,6 +132,19 @@ fn ways_in(check: &mut Check<'_>, spec: &Spec) {
             "`via: {word}` changes the network, and the subnet of `subnet_id` is not the stack's"
         );
         check.conflict(via, subnet, message, "use `via: existing`");
+        return;
+    }
+    let is_batch = |pool: &Pool| pool.orchestrator == Orchestrator::Batch;
+    if let Some((name, _)) = spec.pools.iter().find(|(_, pool)| is_batch(pool))
+        && spec.pools.values().all(is_batch)
+        && check.is_sound(&via)
+    {
+        let message = format!(
+            "`via: {word}` has no effect with `orchestrator: batch`: nodes of Batch have no public address and no user who could sign in"
+        );
+        let orchestrator = SpecPath::pool(name, &["orchestrator"]);
+        let help = "use `via: none`, or make a pool with another orchestrator";
+        check.conflict(via, orchestrator, message, help);
     }
 }
 

@@ -450,3 +450,33 @@ fn ways_in_fit_the_network() {
         &[],
     );
 }
+
+#[test]
+fn ways_in_need_nodes_that_can_be_reached() {
+    let way = |via: &str, more: &str| {
+        format!(
+            "version: 1\nname: x1\nlocation: eastus\naccess: {{via: {via}}}\npools:\n  p: {{stage: inference, workload: complex, count: 1, orchestrator: batch}}\n{more}"
+        )
+    };
+    let blocks = "public_ip, ssh_from: [203.0.113.0/24]";
+    for (via, word) in [("bastion", "bastion"), (blocks, "public_ip")] {
+        let message = format!(
+            "SPEC009 4:15 `via: {word}` has no effect with `orchestrator: batch`: nodes of Batch have no public address and no user who could sign in"
+        );
+        conflicts(&way(via, ""), &[&message]);
+        // Nodes of another pool are reached by it.
+        let other = "  q: {stage: inference, workload: complex, count: 1}\n";
+        conflicts(&way(via, other), &[]);
+    }
+    conflicts(&way("none", ""), &[]);
+}
+
+#[test]
+fn pools_of_batch_are_set_up_as_others_are() {
+    conflicts(
+        &pool(
+            "orchestrator: batch\ndisks: {scratch: nvme}\nbootstrap: {script: setup.sh}\nmounts: [{path: /data, source: \"h:/e\", type: nfs}]",
+        ),
+        &[],
+    );
+}

@@ -429,6 +429,10 @@ fn is_beside(kind: ResourceKind) -> bool {
 }
 
 /// What no plan shows is on the written list, and nothing else is.
+#[expect(
+    clippy::print_stdout,
+    reason = "the rows that lack are printed as they are to be written"
+)]
 fn check_written(unseen: &[(String, String)]) {
     let written = written();
     let open: Vec<_> = unseen

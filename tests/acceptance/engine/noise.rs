@@ -361,6 +361,7 @@ fn no_spelling_of_bastion_batch_and_terms_makes_noise() {
 }
 
 /// Draws plans of a stack, which must be empty, and of so many resources at least.
+#[expect(clippy::print_stdout, reason = "a test tells what it tried")]
 fn draw_of(text: &str, least: usize) {
     let draws = std::env::var("TENSORFORM_TEST_DRAWS").ok();
     let draws = draws.map_or(DRAWS, |draws| draws.parse().expect("a number of draws"));

@@ -200,6 +200,10 @@ pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> R
         resource_group: spec.resource_group.clone(),
         has_data_disks: spec.pools.values().any(|pool| !pool.disks.data.is_empty()),
         has_batch: spec.pools.values().any(planner::may_be_of_batch),
+        has_aks: spec
+            .pools
+            .values()
+            .any(|pool| pool.orchestrator == model::spec::Orchestrator::Aks),
         has_bastion: spec.access.via == Via::Bastion,
         whole_group,
         read_at: Some(now),
@@ -219,6 +223,10 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::BatchAccount),
+        has_aks: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::KubernetesCluster),
         has_bastion: plan
             .steps
             .iter()

@@ -178,6 +178,39 @@ const LIVES: &[(&str, &[Change])] = &[
         ],
     ),
     (
+        "aks",
+        &[
+            Change::new("count: 8", "count: 9", &["pool.serve.agent_pool: update"]),
+            Change::new(
+                "{labels: {team: language}}",
+                "{labels: {team: speech}}",
+                &["pool.train.agent_pool: update"],
+            ),
+            Change::new("{count: 2}", "{count: 3}", &["aks.cluster: update"]),
+            Change::new(
+                "tags: {team: language}",
+                "tags: {team: speech}",
+                &[
+                    "resource_group: update",
+                    "network.nat_ip: update",
+                    "network.nsg: update",
+                    "network.vnet: update",
+                    "network.nat: update",
+                    "aks.cluster: update",
+                    "pool.serve.agent_pool: update",
+                    "pool.train.agent_pool: update",
+                ],
+            ),
+            // Who installs the driver is decided when a pool is made.
+            Change::new(
+                "aks: {labels: {team: speech}}",
+                "aks: {labels: {team: speech}, gpu_driver: none}",
+                &["pool.train.agent_pool: replace"],
+            )
+            .with_permission(),
+        ],
+    ),
+    (
         "batch",
         &[
             Change::new("count: 2", "count: 3", &["pool.train.batch_pool: update"]),
@@ -364,6 +397,7 @@ lives! {
     inference_node_disks_lives = "inference-node-disks",
     inference_small_lives = "inference-small",
     batch_lives = "batch",
+    aks_lives = "aks",
 }
 
 #[test]

@@ -35,6 +35,7 @@ transcripts! {
     exit_codes,
     explained,
     graph,
+    identities,
     images,
     inventory,
     inventory_ways,

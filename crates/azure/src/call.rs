@@ -126,9 +126,11 @@ impl Reply {
 
     /// The resource's entity tag: in the body, or else in the header.
     pub(crate) fn etag(&self) -> Option<&str> {
-        self.body
-            .get("etag")
-            .and_then(Value::as_str)
+        // Clusters of Kubernetes write it otherwise, and their pools keep it deeper.
+        let places = ["/etag", "/eTag", "/properties/eTag"];
+        places
+            .iter()
+            .find_map(|place| self.body.pointer(place)?.as_str())
             .or_else(|| self.headers.get_optional_str(&ETAG))
     }
 }

@@ -26,6 +26,8 @@ pub(crate) const TERMS: &str = "2021-01-01";
 pub(crate) const TERMS_AGAIN: &str = "2015-06-01";
 /// Accounts and pools of Batch.
 pub(crate) const BATCH: &str = "2024-07-01";
+/// Clusters of Kubernetes and their pools: the first version that knows who installs drivers.
+pub(crate) const CONTAINERS: &str = "2026-05-01";
 /// Networks.
 pub(crate) const NETWORK: &str = "2024-03-01";
 
@@ -45,6 +47,8 @@ pub(crate) fn of_type(arm_type: &str) -> &'static str {
         TERMS
     } else if lower.starts_with("microsoft.batch/") {
         BATCH
+    } else if lower.starts_with("microsoft.containerservice/") {
+        CONTAINERS
     } else if lower.starts_with("microsoft.network/") {
         NETWORK
     } else {

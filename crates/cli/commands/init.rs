@@ -44,6 +44,7 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
     let orchestrator = match arguments.orchestrator.as_deref() {
         Some("auto") => Orchestrator::Auto,
         Some("batch") => Orchestrator::Batch,
+        Some("aks") => Orchestrator::Aks,
         _ => Orchestrator::Manual,
     };
     let text = spec::starter(stage, workload, arguments.model.as_deref(), orchestrator);

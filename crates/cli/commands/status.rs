@@ -144,7 +144,9 @@ fn wanted(made: &Made) -> Option<BTreeSet<&Address>> {
 
 /// What has nodes and is to be made.
 fn missing(steps: &BTreeMap<Address, Intent>) -> Vec<String> {
-    let has_nodes = |address: &Address| ["vm", "scale_set", "batch_pool"].contains(&address.leaf());
+    let has_nodes = |address: &Address| {
+        ["vm", "scale_set", "batch_pool", "agent_pool"].contains(&address.leaf())
+    };
     steps
         .iter()
         .filter(|(address, (action, ..))| *action == Action::Create && has_nodes(address))
@@ -238,7 +240,7 @@ fn sets(
         .resources
         .iter()
         .filter_map(|resource| Some((resource, resource.address()?)))
-        .filter(|(_, address)| ["scale_set", "batch_pool"].contains(&address.leaf()));
+        .filter(|(_, address)| ["scale_set", "batch_pool", "agent_pool"].contains(&address.leaf()));
     let mut sets: Vec<SetRow> = ours
         .map(|(resource, address)| {
             let Seen {

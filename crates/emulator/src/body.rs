@@ -192,6 +192,14 @@ fn refuses(kind: &str, day: &str) -> bool {
     }
 }
 
+/// Members that newer versions than the schema's have, by their objects, with the first version
+/// that is known to have them.
+const ADDED: [(&str, &str, &str); 1] = [(
+    "ManagedClusterAgentPoolProfileProperties",
+    "gpuProfile",
+    "2026-05-01",
+)];
+
 struct Walk<'a> {
     check: Check<'a>,
     /// Whether unknown members are refused.
@@ -200,6 +208,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    fn is_added(&self, object: &str, member: &str) -> bool {
+        let object = object.split('@').next().unwrap_or_default();
+        ADDED.iter().any(|(of, added, since)| {
+            *of == object && same(added, member) && self.check.version >= *since
+        })
+    }
+
     fn value(&mut self, value: &Value, kind: &Kind) -> Result<Value, ArmError> {
         if value.is_null() {
             return Ok(Value::Null);
@@ -241,6 +256,9 @@ impl Walk<'_> {
                     normal.insert(member.name.clone(), self.value(value, &member.kind)?);
                 }
                 None if shown_beyond(object, name) => {}
+                None if self.is_added(object, name) => {
+                    normal.insert(name.clone(), value.clone());
+                }
                 None if self.strict => return Err(self.unknown(name, object)),
                 None => {}
             }

@@ -83,6 +83,16 @@ impl Address {
         Self::pool(pool).join("batch_pool")
     }
 
+    /// The cluster of Kubernetes that all agent pools share.
+    pub fn kubernetes_cluster() -> Self {
+        Self::top("aks").join("cluster")
+    }
+
+    /// The agent pool that a pool is.
+    pub fn agent_pool(pool: &str) -> Self {
+        Self::pool(pool).join("agent_pool")
+    }
+
     /// A data disk of one node of a pool, by its logical unit number.
     pub fn data_disk(pool: &str, index: u32, lun: u32) -> Self {
         Self::pool(pool).at(index).join("data_disk").at(lun)

@@ -269,6 +269,8 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         Properties::VirtualMachine(vm) => Some((0, &vm.location)),
         Properties::VirtualMachineScaleSet(set) => Some((0, &set.location)),
         Properties::BatchPool(pool) => Some((0, &pool.location)),
+        Properties::AgentPool(pool) => Some((0, &pool.location)),
+        Properties::KubernetesCluster(cluster) => Some((1, &cluster.location)),
         Properties::BatchAccount(account) => Some((1, &account.location)),
         Properties::VirtualNetwork(network) => Some((1, &network.location)),
         Properties::Disk(disk) => Some((2, &disk.location)),

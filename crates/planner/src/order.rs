@@ -59,11 +59,15 @@ fn place(step: &Step) -> (bool, i8) {
         | ResourceKind::VirtualNetwork => 1,
         ResourceKind::NatGateway => 2,
         ResourceKind::Subnet => 3,
-        ResourceKind::BastionHost | ResourceKind::SshPublicKey | ResourceKind::BatchAccount => 4,
+        ResourceKind::BastionHost
+        | ResourceKind::SshPublicKey
+        | ResourceKind::BatchAccount
+        | ResourceKind::KubernetesCluster => 4,
         ResourceKind::Disk
         | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::BatchPool
+        | ResourceKind::AgentPool
         | ResourceKind::VirtualMachineScaleSet => 5,
     };
     let deletes = step.action == Action::Delete;

@@ -291,6 +291,7 @@ fn pool_plan(pool: &Pool, chosen: &mut Selection) -> PoolPlan {
 fn orchestrator_of(chosen: &Selection) -> &'static str {
     match chosen.placement {
         Placement::BatchPool => "batch",
+        Placement::AgentPool => "aks",
         Placement::SingleVms | Placement::ScaleSet(_) => "manual",
     }
 }

@@ -292,6 +292,8 @@ impl Stage {
                 .pools
                 .values()
                 .any(|pool| pool.orchestrator == Orchestrator::Batch),
+            // No stack here has any.
+            has_aks: false,
             has_bastion: spec.access.via == Via::Bastion,
             whole_group: destroy,
             read_at: None,

@@ -39,8 +39,16 @@ MATRIX = {
         "    disks: {scratch: nvme}\n"
         "    containers: {runtime: docker, images: [\"nvcr.io/nvidia/pytorch:24.07-py3\", ubuntu]}\n"
     ),
+    "checkpoint": (
+        "    checkpoint: {to: \"https://acct.blob.core.windows.net/saved\", every: 30m, hook: /root/save}\n"
+        "    bootstrap: {script: setup.sh}\n"
+    ),
     "containerd": "    containers: {runtime: containerd, images: [ubuntu]}\n",
 }
+IDENTITY = (
+    "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/ids/providers"
+    "/Microsoft.ManagedIdentity/userAssignedIdentities/jobs"
+)
 SIZES = ["Standard_NC24ads_A100_v4", "Standard_ND96isr_H100_v5"]
 suite = Suite()
 
@@ -64,7 +72,7 @@ def specs():
             path = os.path.join(WORK, f"{name}-{size}.yaml")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(
-                    "version: 1\nname: matrix\nlocation: eastus\npools:\n  train:\n"
+                    f"version: 1\nname: matrix\nlocation: eastus\nidentity: {IDENTITY}\npools:\n  train:\n"
                     "    stage: training\n    workload: generative\n    count: 2\n"
                     f"    size: {size}\n{keys}"
                 )
@@ -110,7 +118,9 @@ def shellcheck(paths):
 def verify(unit):
     """What systemd says of a unit, with a program that is here in place of the node's."""
     with open(unit, encoding="utf-8") as file:
-        text = file.read().replace(f"/{FOLDER}/run", "/bin/true")
+        text = file.read()
+    for program in ["run", "checkpoint"]:
+        text = text.replace(f"ExecStart=/{FOLDER}/{program}", "ExecStart=/bin/true")
     copy = os.path.join(WORK, "units", os.path.basename(unit))
     os.makedirs(os.path.dirname(copy), exist_ok=True)
     with open(copy, "w", encoding="utf-8") as file:
@@ -144,6 +154,19 @@ esac""",
     "apt-get": r"""case "$*" in *install*nfs-common*) cp /fakes/wipefs /fakes/mount.nfs ;;
 *install*docker.io*) cp /fakes/docker-when-there /fakes/docker ;;
 esac""",
+    # The metadata service of a node: no notice at first, then one about another node and one about this.
+    "curl": r"""case "$*" in
+*StartRequests*) ;;
+*instance/compute/name*) echo work-0 ;;
+*scheduledevents*)
+  echo asked >>/fake/events
+  if [ "$(wc -l </fake/events)" -gt 1 ]; then
+    echo '{"DocumentIncarnation": 2, "Events": [
+      {"EventId": "A-1", "EventType": "Preempt", "Resources": ["work-1"]},
+      {"EventId": "B-2", "EventType": "Reboot", "Resources": ["work-0"]},
+      {"EventId": "C-3", "EventType": "Preempt", "Resources": ["work-1", "work-0"]}]}'
+  fi ;;
+esac""",
     "mount.lustre": ":",
     "nvidia-smi": ":",
     "nvidia-ctk": ":",
@@ -156,7 +179,7 @@ INSIDE = r"""
 set -eu
 root=$1
 mount -t tmpfs none "$root"
-mkdir -p "$root"/{usr,etc/systemd/system,proc,dev,tmp,root,var/lib,var/log,opt,fake,fakes}
+mkdir -p "$root"/{usr,etc/systemd/system,etc/profile.d,proc,dev,tmp,root,var/lib,var/log,opt,fake,fakes}
 mount --bind -o ro /usr "$root/usr"
 for name in bin sbin lib lib64; do ln -s "usr/$name" "$root/$name"; done
 for device in null zero urandom; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
@@ -172,6 +195,11 @@ cp "$root/fake/asked" "$2/asked-first" 2>/dev/null || true
 chroot "$root" /opt/tensorform/bootstrap/run || echo "second $?"
 cp "$root/fake/asked" "$2/asked" 2>/dev/null || true
 chroot "$root" /opt/tensorform/bootstrap/await || echo "await $?"
+if [ -x "$root/opt/tensorform/bootstrap/checkpoint" ]; then
+  chroot "$root" timeout 5 /opt/tensorform/bootstrap/checkpoint || true
+  cp "$root/fake/asked" "$2/asked"
+  cp "$root/etc/profile.d/tensorform-checkpoint.sh" "$2/profile"
+fi
 cp "$root"/root/* "$2/" 2>/dev/null || true
 cp "$root/var/lib/tensorform/bootstrap/result" "$2/result"
 cp "$root/var/log/tensorform-bootstrap.log" "$2/log"
@@ -358,5 +386,25 @@ with suite.step("a runtime that is missing is installed, and images are pulled o
     check("pull --quiet nvcr.io/nvidia/pytorch:24.07-py3" in asked, asked)
     check("pull --quiet docker.io/library/ubuntu:latest" in asked, asked)
     check("mount --bind /scratch/docker /var/lib/docker" in asked, asked)
+
+with suite.step("a notice about this node calls the hook of the user's script, and is answered when it ended well", "bash"):
+    text = (
+        "#!/bin/bash\nset -eu\ncat >/root/save <<'END'\n#!/bin/bash\n"
+        "echo \"$1 $TENSORFORM_CHECKPOINT_URL\" >>/root/saved\n"
+        "[ \"$(wc -l </root/saved)\" -gt 1 ]\nEND\nchmod 0700 /root/save\n"
+    )
+    with open(os.path.join(WORK, "setup.sh"), "w", encoding="utf-8") as setup:
+        setup.write(text)
+    place = os.path.join(WORK, "checkpoint-Standard_NC24ads_A100_v4.yaml")
+    said, read = run("checkpoint", render(place, "train", shell=True), 0)
+    equal(read("result"), "ready\n", said + read("log"))
+    # The first call fails: it is called again, and not once more after that.
+    equal(read("saved"), "preempt https://acct.blob.core.windows.net/saved\n" * 2, said)
+    asked = read("asked")
+    answers = [line for line in asked.splitlines() if "StartRequests" in line]
+    equal(len(answers), 1, asked)
+    check("C-3" in answers[0] and "Metadata:true" in answers[0], answers)
+    check("systemctl enable --now tensorform-checkpoint.service" in asked, asked)
+    check(f"AZCOPY_MSI_RESOURCE_STRING='{IDENTITY}'" in read("profile"), read("profile"))
 
 suite.end()

@@ -103,7 +103,7 @@ with suite.step(f"{check_specs()} schemas are Microsoft's, by their digests", OA
 record = os.path.join(WORK, "exchanges.jsonl")
 exchanges = []
 with suite.step("the examples: apply, plan, status, change, destroy", OURS):
-    equal((len(EXAMPLES), len(OTHERS)), (10, 3), "examples and others")
+    equal((len(EXAMPLES), len(OTHERS)), (11, 3), "examples and others")
     sandbox = Sandbox(record=record)
     try:
         jobs(sandbox)

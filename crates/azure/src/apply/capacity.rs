@@ -174,6 +174,7 @@ pub(super) fn is_node(step: &Step) -> bool {
         ResourceKind::VirtualMachine
             | ResourceKind::VirtualMachineScaleSet
             | ResourceKind::BatchPool
+            | ResourceKind::AgentPool
     );
     is_kind && step.action != Action::Delete
 }

@@ -161,7 +161,10 @@ impl Performer<'_> {
         remove: &[String],
         own: &mut Own,
     ) -> Result<(), Stopped> {
-        if self.step.kind == ResourceKind::BatchPool {
+        if matches!(
+            self.step.kind,
+            ResourceKind::BatchPool | ResourceKind::AgentPool
+        ) {
             return self.merge_pool_tags(set, remove, own).await;
         }
         let now = self.inspect(own).await?;
@@ -191,7 +194,7 @@ impl Performer<'_> {
         Ok(())
     }
 
-    /// The same for a pool of Batch, whose tags are members of its own that the tags service does
+    /// The same for a pool of Batch or of Kubernetes, whose tags are members of its own that the tags service does
     /// not know: all are written, if nobody else has changed the pool.
     async fn merge_pool_tags(
         &self,
@@ -207,13 +210,24 @@ impl Performer<'_> {
             }
             let is_kept = |name: &str| !remove.iter().any(|gone| gone.eq_ignore_ascii_case(name));
             all.retain(|name, _| is_kept(name.as_str()));
-            let mut call = self.call(Method::Patch)?.body(json!({ "tags": all }));
+            let mut call = if self.step.kind == ResourceKind::AgentPool {
+                let mut body = wire::kubernetes::pool_as_request(&now.body);
+                body["properties"]["tags"] = json!(all);
+                self.call(Method::Put)?.body(body)
+            } else {
+                self.call(Method::Patch)?.body(json!({ "tags": all }))
+            };
             if let Some(etag) = &now.etag {
                 call = call.header("if-match", etag);
             }
             // Nodes are not touched, so that nobody waits for them.
-            match self.send_write(&call).await {
-                Ok(_) => break,
+            let sent = if self.step.kind == ResourceKind::AgentPool {
+                self.write(&call).await.map(|_| ())
+            } else {
+                self.send_write(&call).await.map(|_| ())
+            };
+            match sent {
+                Ok(()) => break,
                 Err(error) => self.outdated(&error, attempt)?,
             }
         }

@@ -186,6 +186,8 @@ pub(super) fn is_written_once(kind: ResourceKind) -> bool {
         ResourceKind::VirtualMachine
             | ResourceKind::VirtualMachineScaleSet
             | ResourceKind::BatchPool
+            | ResourceKind::KubernetesCluster
+            | ResourceKind::AgentPool
     )
 }
 

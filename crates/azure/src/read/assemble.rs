@@ -168,6 +168,8 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::Disk
                 | ResourceKind::BatchAccount
                 | ResourceKind::BatchPool
+                | ResourceKind::KubernetesCluster
+                | ResourceKind::AgentPool
                 | ResourceKind::MarketplaceTerms
                 | ResourceKind::VirtualMachineScaleSet => {}
             }

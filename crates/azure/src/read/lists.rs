@@ -70,7 +70,8 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
         reader.machines(),
     )
     .await;
-    let (tagged, group, always, machines) = (tagged?, group?, always?, machines?);
+    let (mut tagged, group, always, machines) = (tagged?, group?, always?, machines?);
+    tagged.retain(|id| !reader.is_of_cluster(id));
     let mut lists = Lists {
         group,
         by_kind: always,
@@ -83,6 +84,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
         .insert(ResourceKind::VirtualMachine, machines.bodies);
     reader.elsewhere(&tagged, &mut lists).await?;
     reader.batch(&tagged, &mut lists).await?;
+    reader.clusters(&tagged, &mut lists).await?;
     reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;

@@ -6,6 +6,7 @@
 mod assemble;
 mod batch;
 pub(crate) mod instances;
+mod kubernetes;
 mod leftover;
 mod lists;
 pub(crate) mod one;
@@ -33,6 +34,9 @@ pub struct ReadScope {
     /// Whether the spec has pools of Batch, so that accounts are read even where none is known of
     /// yet.
     pub has_batch: bool,
+    /// Whether the spec has agent pools, so that clusters of Kubernetes are read even where none is
+    /// known of yet.
+    pub has_aks: bool,
     /// Whether the spec has a Bastion host, so that hosts are read even where none is known of yet.
     pub has_bastion: bool,
     /// Whether everything in the group is listed, also what is of no type that we make: for a

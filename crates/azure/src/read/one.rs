@@ -58,7 +58,7 @@ pub(crate) async fn read_one(
     let Some(mut reply) = found else {
         return Ok(None);
     };
-    if kind == ResourceKind::BatchPool
+    if matches!(kind, ResourceKind::BatchPool | ResourceKind::AgentPool)
         && let Some(account) = id.parent()
         && let Some(account) = client.get(&account).await?
     {

@@ -47,10 +47,11 @@ pub(super) fn of(
             }
         }
     }
-    // Pools that others have made in an account of ours would go with it.
+    // Pools that others have made in an account or a cluster of ours would go with it.
     let pools = found.values().filter(|resource| {
-        let arm_type = ResourceKind::BatchPool.arm_type();
-        resource.owner == Owner::Foreign && resource.arm_type.eq_ignore_ascii_case(arm_type)
+        let is = |kind: ResourceKind| resource.arm_type.eq_ignore_ascii_case(kind.arm_type());
+        let is_pool = is(ResourceKind::BatchPool) || is(ResourceKind::AgentPool);
+        resource.owner == Owner::Foreign && is_pool
     });
     for pool in pools {
         if let Some(account) = pool.id.parent().filter(|account| is_ours(account)) {

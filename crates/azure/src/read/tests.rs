@@ -87,6 +87,7 @@ fn scope() -> ReadScope {
         resource_group: "rg".to_owned(),
         has_data_disks: false,
         has_batch: false,
+        has_aks: false,
         has_bastion: false,
         whole_group: false,
         read_at: None,

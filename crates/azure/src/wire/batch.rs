@@ -3,10 +3,9 @@
 //! A pool tells no place of its own: whoever reads it puts that of its account in. How far it is
 //! with its nodes stands beside its provisioning state, which is about the pool alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::{
-    ids::ArmId,
     live::UsageFact,
     plan::BOOTSTRAP,
     resource::{
@@ -16,7 +15,7 @@ use model::{
     spec::{EphemeralPlacement, Eviction},
 };
 use rust_decimal::Decimal;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     DecodeError, EncodeError,
@@ -24,6 +23,7 @@ use super::{
         disk_type, disk_type_name, id, items, location, member, number, required, required_number,
         text, texts, unsupported,
     },
+    identity,
     patch::Change,
     virtual_machine::profile,
 };
@@ -77,13 +77,8 @@ pub(super) fn encode_pool(pool: &BatchPool) -> Result<Value, EncodeError> {
             "targetNodeCommunicationMode": "Simplified",
         },
     });
-    if !pool.identities.is_empty() {
-        let ids: Map<String, Value> = pool
-            .identities
-            .iter()
-            .map(|id| (id.to_string(), json!({})))
-            .collect();
-        body["identity"] = json!({"type": "UserAssigned", "userAssignedIdentities": ids});
+    if let Some(identity) = identity::encode(&pool.identities) {
+        body["identity"] = identity;
     }
     Ok(body)
 }
@@ -282,7 +277,7 @@ pub(super) fn decode_pool(body: &Value) -> Result<BatchPool, DecodeError> {
             accelerated: flag("/properties/networkConfiguration/enableAcceleratedNetworking"),
         },
         security: profile::security(&like)?,
-        identities: identities(body)?,
+        identities: identity::decode(body)?,
     })
 }
 
@@ -374,14 +369,6 @@ fn data_disks(machine: &Value) -> Result<BTreeMap<u32, InstanceDataDisk>, Decode
         Ok((required_number(disk, "/lun")?, each))
     });
     disks.collect()
-}
-
-fn identities(body: &Value) -> Result<BTreeSet<ArmId>, DecodeError> {
-    const IDS: &str = "/identity/userAssignedIdentities";
-    let members = member(body, IDS).and_then(Value::as_object);
-    let ids = members.into_iter().flatten().map(|(name, _)| name);
-    ids.map(|id| id.parse().map_err(|_| unsupported(IDS, id)))
-        .collect()
 }
 
 /// How far a pool is with the number of nodes that it is to have.

@@ -10,6 +10,8 @@ mod bastion_host;
 pub(crate) mod batch;
 mod disk;
 mod group;
+mod identity;
+pub(crate) mod kubernetes;
 mod marketplace_terms;
 mod nat_gateway;
 mod network_interface;
@@ -89,6 +91,8 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
         Properties::BatchAccount(account) => batch::encode_account(account),
         Properties::BatchPool(pool) => batch::encode_pool(pool)?,
+        Properties::KubernetesCluster(cluster) => kubernetes::encode_cluster(cluster),
+        Properties::AgentPool(pool) => kubernetes::encode_pool(pool)?,
         Properties::NetworkInterface(interface) => network_interface::encode(interface),
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
@@ -131,6 +135,10 @@ pub(crate) fn decode_with(
         }
         ResourceKind::BatchAccount => Properties::BatchAccount(batch::decode_account(body)?),
         ResourceKind::BatchPool => Properties::BatchPool(Box::new(batch::decode_pool(body)?)),
+        ResourceKind::KubernetesCluster => {
+            Properties::KubernetesCluster(Box::new(kubernetes::decode_cluster(body)?))
+        }
+        ResourceKind::AgentPool => Properties::AgentPool(Box::new(kubernetes::decode_pool(body)?)),
         ResourceKind::NetworkInterface => {
             Properties::NetworkInterface(network_interface::decode(body)?)
         }
@@ -153,7 +161,7 @@ pub(crate) fn is_run_tag(name: &str) -> bool {
 
 /// All tags in a body.
 pub(crate) fn tags_of(body: &Value) -> Tags {
-    let members = body.get("tags").and_then(Value::as_object);
+    let members = body.pointer(tags_place(body)).and_then(Value::as_object);
     members
         .into_iter()
         .flatten()
@@ -181,8 +189,22 @@ pub(crate) fn set_tags(body: &mut Value, tags: &Tags) {
         .iter()
         .map(|(name, value)| (name.as_str().to_owned(), json!(value)))
         .collect();
-    if let Some(body) = body.as_object_mut() {
-        body.insert("tags".to_owned(), Value::Object(members));
+    let holder = if kubernetes::is_agent_pool(body) {
+        body.get_mut("properties")
+    } else {
+        Some(body)
+    };
+    if let Some(holder) = holder.and_then(Value::as_object_mut) {
+        holder.insert("tags".to_owned(), Value::Object(members));
+    }
+}
+
+/// Where the tags of a body stand: agent pools keep theirs among their properties.
+fn tags_place(body: &Value) -> &'static str {
+    if kubernetes::is_agent_pool(body) {
+        "/properties/tags"
+    } else {
+        "/tags"
     }
 }
 

@@ -10,7 +10,8 @@ use model::{
 use serde_json::{Value, json};
 
 use super::{
-    EncodeError, batch, encode, fields, request::as_request, scale_set, set_tags, tags_of,
+    EncodeError, batch, encode, fields, identity, kubernetes, request::as_request, scale_set,
+    set_tags, tags_of,
 };
 
 /// One write that is part of a change.
@@ -48,6 +49,8 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         }
         Properties::VirtualMachine(_) => machine_over_live(after, live)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::over_live(set, live)?,
+        Properties::KubernetesCluster(cluster) => kubernetes::cluster_over_live(cluster, live),
+        Properties::AgentPool(pool) => kubernetes::pool_over_live(pool, live)?,
         Properties::ResourceGroup(_)
         | Properties::SshPublicKey(_)
         | Properties::NetworkInterface(_)
@@ -73,10 +76,16 @@ pub(crate) fn changes(
     live: &Value,
 ) -> Result<Vec<Change>, EncodeError> {
     if let Properties::VirtualMachineScaleSet(set) = &after.properties {
-        return scale_set::changes(set, attributes);
+        return scale_set::changes(set, attributes, live);
     }
     if let Properties::BatchPool(pool) = &after.properties {
         return batch::changes(pool, attributes);
+    }
+    if let Properties::KubernetesCluster(cluster) = &after.properties {
+        return kubernetes::cluster_changes(cluster, attributes, live);
+    }
+    if let Properties::AgentPool(pool) = &after.properties {
+        return kubernetes::pool_changes(pool, attributes, live);
     }
     match after.kind() {
         ResourceKind::VirtualMachine => {
@@ -85,7 +94,12 @@ pub(crate) fn changes(
                 .iter()
                 .cloned()
                 .partition(|path| path == "reports_readiness");
+            let (identities, own): (Vec<String>, Vec<String>) =
+                own.into_iter().partition(|path| path == "identities");
             let mut changes = machine_changes(after, &own, live)?;
+            if !identities.is_empty() {
+                add_identities(after, live, &mut changes);
+            }
             changes.extend(readiness.iter().map(|_| Change::PutReadiness));
             Ok(changes)
         }
@@ -106,6 +120,8 @@ pub(crate) fn changes(
         | ResourceKind::MarketplaceTerms
         | ResourceKind::BatchAccount
         | ResourceKind::BatchPool
+        | ResourceKind::KubernetesCluster
+        | ResourceKind::AgentPool
         | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
@@ -239,14 +255,13 @@ fn machine_over_live(after: &Resource, live: &Value) -> Result<Value, EncodeErro
     if let Some(disk) = live.pointer("/properties/storageProfile/osDisk/managedDisk/id") {
         body["properties"]["storageProfile"]["osDisk"]["managedDisk"]["id"] = disk.clone();
     }
-    for member in ["identity", "plan"] {
-        if let Some(value) = live.get(member).filter(|value| !value.is_null()) {
-            body[member] = value.clone();
-        }
+    if let Some(plan) = live.get("plan").filter(|value| !value.is_null()) {
+        body["plan"] = plan.clone();
     }
-    if let Some(ids) = body.pointer_mut("/identity").and_then(Value::as_object_mut) {
-        ids.remove("principalId");
-        ids.remove("tenantId");
+    if let Some(machine) = after.virtual_machine()
+        && let Some(identity) = identity::over_live(&machine.identities, live)
+    {
+        body["identity"] = identity;
     }
     Ok(body)
 }
@@ -335,6 +350,22 @@ fn machine_changes(
         changes.push(Change::Patch(json!({ "properties": properties })));
     }
     Ok(changes)
+}
+
+/// Adds the identities to the PATCH of a machine: there is one, since each has the entity tag.
+fn add_identities(after: &Resource, live: &Value, changes: &mut Vec<Change>) {
+    let machine = after.virtual_machine();
+    let Some(all) = machine.and_then(|machine| identity::over_live(&machine.identities, live))
+    else {
+        return;
+    };
+    for change in changes.iter_mut() {
+        if let Change::Patch(body) = change {
+            body["identity"] = all;
+            return;
+        }
+    }
+    changes.push(Change::Patch(json!({ "identity": all })));
 }
 
 /// Takes a member of a profile over from the body that would make the machine.

@@ -63,6 +63,8 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::VirtualMachineScaleSet
         | ResourceKind::BatchAccount
         | ResourceKind::BatchPool
+        | ResourceKind::KubernetesCluster
+        | ResourceKind::AgentPool
         | ResourceKind::MarketplaceTerms => (&["properties"], SUBNET),
     };
     Shape { top, properties }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{
     batch::{self, Resize},
     fields::{items, member, text},
-    readiness,
+    kubernetes, readiness,
 };
 
 /// The state that a body tells. A VM's power is in its instance view, which a list leaves out.
@@ -26,9 +26,9 @@ pub(crate) fn of_body(body: &Value) -> State {
     state
 }
 
-/// Adds what a pool of Batch tells of its nodes. While they come or go, it is being written.
+/// Adds what a pool of Batch or of Kubernetes tells of its nodes. While they come or go, it is being written.
 fn of_pool(state: &mut State, body: &Value) {
-    state.nodes = batch::nodes(body);
+    state.nodes = batch::nodes(body).or_else(|| kubernetes::nodes(body));
     if state.provisioning != Provisioning::Succeeded {
         return;
     }

@@ -201,6 +201,7 @@ fn machine() -> impl Strategy<Value = VirtualMachine> {
                 data_disks,
                 network,
                 security,
+                identities: std::collections::BTreeSet::new(),
                 reports_readiness: false,
             }
         },

@@ -112,6 +112,7 @@ impl Rig {
             resource_group: "rg-demo".to_owned(),
             has_data_disks: false,
             has_batch: false,
+            has_aks: false,
             has_bastion: false,
             whole_group: false,
             read_at: None,

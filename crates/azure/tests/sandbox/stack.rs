@@ -173,6 +173,7 @@ pub(crate) fn node(index: usize) -> Wanted {
             secure_boot: true,
             vtpm: true,
         },
+        identities: std::collections::BTreeSet::new(),
         reports_readiness: false,
     };
     wanted(

@@ -138,6 +138,10 @@ codes! {
     BatchNodesMissing = "BATCH002", Warning;
     /// Whether Azure Batch takes an image is not confirmed.
     BatchUnverified = "BATCH003", Warning;
+    /// An agent pool of Azure Kubernetes Service cannot be as the spec wants it.
+    AksRefused = "AKS001", Error;
+    /// A feature that an agent pool needs and that nobody could check.
+    AksFeatureUnchecked = "AKS002", Warning;
     /// A subnet that the nodes cannot be in.
     SubnetUnusable = "NET001", Error;
     /// A subnet that could not be checked.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     digest,
+    ids::ArmId,
     spec::{ContainerRuntime, Mount},
     units::SizeName,
 };
@@ -66,6 +67,24 @@ pub struct Setup {
     /// What runs containers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containers: Option<ContainerSetup>,
+    /// What writes checkpoints.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointSetup>,
+}
+
+/// What writes checkpoints, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CheckpointSetup {
+    /// The container.
+    pub container: String,
+    /// The identity by which nodes reach it.
+    pub identity: ArmId,
+    /// Program on the nodes that writes a checkpoint.
+    pub hook: String,
+    /// Seconds between two calls of it besides notices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub every_seconds: Option<u64>,
 }
 
 /// What runs containers, and the images that are pulled.
@@ -87,8 +106,9 @@ impl Setup {
             scratch,
             mounts,
             containers,
+            checkpoint,
         } = self;
-        !scratch && mounts.is_empty() && containers.is_none()
+        !scratch && mounts.is_empty() && containers.is_none() && checkpoint.is_none()
     }
 }
 

@@ -56,6 +56,10 @@ kinds! {
     BatchAccount = "Microsoft.Batch/batchAccounts", tags: true;
     /// A pool of Batch, with the nodes that it has.
     BatchPool = "Microsoft.Batch/batchAccounts/pools", tags: true;
+    /// A cluster of Kubernetes, with the pool that runs its own work.
+    KubernetesCluster = "Microsoft.ContainerService/managedClusters", tags: true;
+    /// A pool of nodes of a cluster of Kubernetes.
+    AgentPool = "Microsoft.ContainerService/managedClusters/agentPools", tags: true;
     /// A network interface that its VM left behind; those of VMs go along with them.
     NetworkInterface = "Microsoft.Network/networkInterfaces", tags: true;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.

@@ -11,6 +11,8 @@ pub mod scale_set;
 
 pub mod batch;
 
+pub mod kubernetes;
+
 pub mod tags;
 
 pub mod attributes;
@@ -22,7 +24,9 @@ use serde_json::Value;
 
 use crate::{ids::ArmId, units::SizeName};
 
-pub use self::{batch::*, kind::ResourceKind, properties::*, scale_set::*, tags::Tags};
+pub use self::{
+    batch::*, kind::ResourceKind, kubernetes::*, properties::*, scale_set::*, tags::Tags,
+};
 
 /// A value, or the knowledge that only apply can give it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,11 +126,32 @@ impl Resource {
         Some(pool)
     }
 
+    /// The cluster of Kubernetes that this is.
+    pub fn kubernetes_cluster(&self) -> Option<&KubernetesCluster> {
+        let Properties::KubernetesCluster(cluster) = &self.properties else {
+            return None;
+        };
+        Some(cluster)
+    }
+
+    /// The agent pool that this is.
+    pub fn agent_pool(&self) -> Option<&AgentPool> {
+        let Properties::AgentPool(pool) = &self.properties else {
+            return None;
+        };
+        Some(pool)
+    }
+
     /// The size of its machines and how many of them it has, for what has machines.
     pub fn machines(&self) -> Option<(&SizeName, u32)> {
         let vm = self.virtual_machine().map(|vm| (&vm.size, 1));
         vm.or_else(|| self.scale_set().map(|set| (&set.size, set.capacity)))
             .or_else(|| self.batch_pool().map(|pool| (&pool.size, pool.nodes)))
+            .or_else(|| self.agent_pool().map(|pool| (&pool.size, pool.nodes)))
+            .or_else(|| {
+                let system = &self.kubernetes_cluster()?.system;
+                Some((&system.size, system.count))
+            })
     }
 
     /// How the capacity of its machines is bought, for what has machines.
@@ -134,6 +159,7 @@ impl Resource {
         let vm = self.virtual_machine().map(|vm| &vm.priority);
         vm.or_else(|| self.scale_set().map(|set| &set.priority))
             .or_else(|| self.batch_pool().map(|pool| &pool.priority))
+            .or_else(|| self.agent_pool().map(|pool| &pool.priority))
     }
 
     /// How many public addresses it is or has.
@@ -166,6 +192,7 @@ impl Resource {
         let vm = self.virtual_machine().map(|vm| vm.os);
         vm.or_else(|| self.scale_set().map(|set| set.os))
             .or_else(|| self.batch_pool().map(|_| System::Linux))
+            .or_else(|| self.agent_pool().map(|_| System::Linux))
     }
 
     /// The public keys of its machines, for what has machines.

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{BatchAccount, BatchPool, Known, ResourceKind, ScaleSet};
+use super::{AgentPool, BatchAccount, BatchPool, Known, KubernetesCluster, ResourceKind, ScaleSet};
 use crate::{
     ids::ArmId,
     spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
@@ -61,6 +61,8 @@ properties! {
     VirtualMachineScaleSet(Box<ScaleSet>),
     BatchAccount(BatchAccount),
     BatchPool(Box<BatchPool>),
+    KubernetesCluster(Box<KubernetesCluster>),
+    AgentPool(Box<AgentPool>),
     NetworkInterface(LooseInterface),
     MarketplaceTerms(MarketplaceTerms),
 }
@@ -233,6 +235,9 @@ pub struct VirtualMachine {
     pub network: NetworkInterface,
     /// The security type.
     pub security: Security,
+    /// User-assigned identities, by which it signs in; others may have given it more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub identities: BTreeSet<ArmId>,
     /// Whether an extension tells how its bootstrap ended.
     #[serde(default, skip_serializing_if = "is_false")]
     pub reports_readiness: bool,

@@ -64,6 +64,9 @@ pub struct ScaleSet {
     pub network: InstanceInterface,
     /// The security type.
     pub security: Security,
+    /// User-assigned identities of each instance; others may have given the set more.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub identities: BTreeSet<ArmId>,
     /// Whether an extension of each instance tells how its bootstrap ended.
     #[serde(default, skip_serializing_if = "super::properties::is_false")]
     pub reports_readiness: bool,

@@ -12,6 +12,8 @@ pub mod pool;
 
 pub mod batch;
 
+pub mod kubernetes;
+
 pub mod storage;
 
 mod yaml;

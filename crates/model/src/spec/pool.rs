@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     batch::Batch,
+    kubernetes::AgentPoolSettings,
     parts::Urn,
     storage::{DiskController, EphemeralOs},
 };
@@ -49,6 +50,8 @@ pub struct Pool {
     pub orchestrator: Orchestrator,
     /// The settings of Azure Batch.
     pub batch: Option<Batch>,
+    /// The settings of Azure Kubernetes Service.
+    pub aks: Option<AgentPoolSettings>,
     /// The scheduler of CycleCloud.
     pub scheduler: Option<Scheduler>,
     /// Containers on the nodes.
@@ -458,8 +461,12 @@ pub enum OnBootstrapChange {
 pub struct Checkpoint {
     /// Where.
     pub to: CheckpointTarget,
-    /// How often; `None` decides by the model and the eviction rate.
+    /// How often the hook is called besides a notice of Azure's.
     pub every: Option<Span>,
+    /// Program on the nodes that writes a checkpoint.
+    pub hook: String,
+    /// The identity by which nodes reach the container.
+    pub identity: Option<ArmId>,
 }
 
 /// Where checkpoints go.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
-use super::{parts::Cidr, pool::Pool};
+use super::{kubernetes::Cluster, parts::Cidr, pool::Pool};
 use crate::{
     ids::ArmId,
     units::{CaseInsensitive, Region, Span},
@@ -35,6 +35,8 @@ pub struct Spec {
     pub access: Access,
     /// The managed identity of the nodes.
     pub identity: Identity,
+    /// The cluster of pools of Azure Kubernetes Service.
+    pub aks: Option<Cluster>,
     /// The pools, by name; never empty.
     pub pools: BTreeMap<String, Pool>,
 }

@@ -1,6 +1,6 @@
 //! The files of a bootstrap.
 
-use model::plan::Setup;
+use model::plan::{CheckpointSetup, Setup};
 
 use super::{SCRATCH_PATH, containers, mounts};
 
@@ -76,6 +76,7 @@ fn steps(node: Node<'_>, settings: &mut Vec<(&'static str, String)>) -> Vec<File
         scratch,
         mounts,
         containers,
+        checkpoint,
     } = setup;
     let mut steps = Vec::new();
     if *scratch {
@@ -96,12 +97,42 @@ fn steps(node: Node<'_>, settings: &mut Vec<(&'static str, String)>) -> Vec<File
         let text = include_str!("scripts/containers.sh");
         steps.push(own("steps/30-containers", PROGRAM, text));
     }
+    if let Some(checkpoint) = checkpoint {
+        steps.extend(saving(checkpoint, settings));
+    }
     if let Some(script) = script {
         let text = include_str!("scripts/script.sh");
         steps.push(own("steps/90-script", PROGRAM, text));
         steps.push(own("script", PRIVATE, script));
     }
     steps
+}
+
+/// What has a node save its work before Azure takes it back.
+fn saving(checkpoint: &CheckpointSetup, settings: &mut Vec<(&'static str, String)>) -> [File; 3] {
+    let CheckpointSetup {
+        container,
+        identity,
+        hook,
+        every_seconds,
+    } = checkpoint;
+    let every = every_seconds.map(|seconds| seconds.to_string());
+    settings.push(("CHECKPOINT_URL", container.clone()));
+    settings.push(("CHECKPOINT_IDENTITY", identity.to_string()));
+    settings.push(("CHECKPOINT_HOOK", hook.clone()));
+    settings.push(("CHECKPOINT_EVERY", every.unwrap_or_default()));
+    let step = include_str!("scripts/checkpoint.sh");
+    let listener = include_str!("scripts/listen.sh");
+    let service = include_str!("scripts/tensorform-checkpoint.service");
+    [
+        own("steps/80-checkpoint", PROGRAM, step),
+        own("checkpoint", PROGRAM, listener),
+        File {
+            path: "/etc/systemd/system/tensorform-checkpoint.service".to_owned(),
+            permissions: PLAIN,
+            text: service.to_owned(),
+        },
+    ]
 }
 
 /// A file in the folder of the bootstrap.

@@ -73,6 +73,7 @@ mod tests {
             scratch: true,
             mounts: Vec::new(),
             containers: None,
+            checkpoint: None,
         };
         Node {
             setup: &SETUP,

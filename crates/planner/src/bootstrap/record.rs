@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use model::{
     catalog::{Catalog, Size},
     digest,
-    plan::{Bootstrap, BootstrapOnSize, ContainerSetup, ScriptReference, Setup},
-    spec::{ContainerRuntime, Orchestrator, Pool, Spec},
-    units::SizeName,
+    plan::{Bootstrap, BootstrapOnSize, CheckpointSetup, ContainerSetup, ScriptReference, Setup},
+    spec::{Checkpoint, CheckpointTarget, ContainerRuntime, Orchestrator, Pool, Spec},
+    units::{SizeName, Span},
 };
 
 use super::{Node, check, cloud_config, shell};
@@ -15,6 +15,10 @@ use crate::{location::Selections, select::Findings};
 
 /// What the bootstrap of a pool does, and its script; `None` where nodes run nothing.
 pub fn of_pool(pool: &Pool) -> Option<(Setup, Option<ScriptReference>)> {
+    // Nodes of Kubernetes run no script.
+    if pool.orchestrator == Orchestrator::Aks {
+        return None;
+    }
     let start_task = pool.orchestrator == Orchestrator::Batch;
     let setup = Setup {
         start_task,
@@ -22,6 +26,7 @@ pub fn of_pool(pool: &Pool) -> Option<(Setup, Option<ScriptReference>)> {
         mounts: pool.mounts.clone(),
         // Batch runs containers itself.
         containers: containers(pool).filter(|_| !start_task),
+        checkpoint: checkpoint(pool),
     };
     let script = pool.bootstrap.as_ref().map(|bootstrap| ScriptReference {
         path: bootstrap.script.clone(),
@@ -38,6 +43,25 @@ fn containers(pool: &Pool) -> Option<ContainerSetup> {
         images: containers.images.clone(),
     };
     (setup.runtime != ContainerRuntime::None).then_some(setup)
+}
+
+/// What writes checkpoints on the nodes of a pool, and where.
+fn checkpoint(pool: &Pool) -> Option<CheckpointSetup> {
+    let Checkpoint {
+        to,
+        every,
+        hook,
+        identity,
+    } = pool.checkpoint.as_ref()?;
+    let CheckpointTarget::Url(container) = to else {
+        return None;
+    };
+    Some(CheckpointSetup {
+        container: container.clone(),
+        identity: identity.clone()?,
+        hook: hook.clone(),
+        every_seconds: every.map(Span::seconds),
+    })
 }
 
 /// The digest that nodes of a pool carry as a tag; `None` where they run nothing.

@@ -13,7 +13,7 @@ use model::{
 };
 
 use super::{
-    batch, disk,
+    aks, batch, disk,
     quote::{self, Meter, Prices, Quote, Unit},
     scale_set,
     service::Service,
@@ -137,15 +137,24 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
                 .map(|(thing, count)| (&pool.location, thing, count))
                 .collect()
         }
+        Properties::KubernetesCluster(cluster) => {
+            let things = aks::of_cluster(cluster, state).into_iter();
+            things
+                .map(|(thing, count)| (&cluster.location, thing, count))
+                .collect()
+        }
+        Properties::AgentPool(pool) => {
+            let things = aks::of_pool(pool, item, state).into_iter();
+            things
+                .map(|(thing, count)| (&pool.location, thing, count))
+                .collect()
+        }
         Properties::NatGateway(gateway) => {
             vec![(&gateway.location, Thing::Service(Service::NatGateway), 1)]
         }
         Properties::PublicIpAddress(address) => {
-            vec![(
-                &address.location,
-                Thing::Service(Service::PublicIpAddress),
-                1,
-            )]
+            let thing = Thing::Service(Service::PublicIpAddress);
+            vec![(&address.location, thing, 1)]
         }
         Properties::BastionHost(host) => {
             vec![(&host.location, Service::of_bastion(&host.sku), 1)]

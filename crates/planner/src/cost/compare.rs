@@ -6,7 +6,6 @@ use model::{
     cost::{Amount, CostChange},
     live::{Live, LiveResource, Power, Provisioning},
     plan::{Cost, CostLine, Plan, Total},
-    resource::Resource,
     units::{Micros, Region},
 };
 
@@ -86,12 +85,15 @@ pub(crate) fn live_items(live: &Live) -> impl Iterator<Item = Item<'_>> + Clone 
 
 fn item<'a>(live: &'a Live, resource: &'a LiveResource) -> Option<Item<'a>> {
     let properties = resource.resource.as_ref()?;
-    let pool = properties.batch_pool();
+    let batch = properties.batch_pool();
+    let agent = properties.agent_pool();
+    let is_scaled = batch.is_some_and(|pool| pool.autoscale.is_some())
+        || agent.is_some_and(|pool| pool.autoscale_min.is_some());
     Some(Item {
         address: resource.address()?,
         resource: properties,
         has_hardware: has_hardware(resource),
-        without_hardware: if pool.is_some_and(|pool| pool.autoscale.is_some()) {
+        without_hardware: if is_scaled {
             0
         } else {
             without_hardware(live, resource)
@@ -133,10 +135,13 @@ pub fn without_hardware(live: &Live, resource: &LiveResource) -> u32 {
 /// How many nodes of a pool of Batch are not there: those that did not come, and those that its
 /// formula does not want right now.
 fn lacking(resource: &LiveResource) -> u32 {
-    let pool = resource.resource.as_ref().and_then(Resource::batch_pool);
-    let there = resource.state.nodes;
-    pool.zip(there)
-        .map_or(0, |(pool, there)| pool.nodes.saturating_sub(there))
+    let properties = resource.resource.as_ref();
+    let most = properties.and_then(|of| {
+        let batch = of.batch_pool().map(|pool| pool.nodes);
+        batch.or_else(|| of.agent_pool().map(|pool| pool.nodes))
+    });
+    most.zip(resource.state.nodes)
+        .map_or(0, |(most, there)| most.saturating_sub(there))
 }
 
 /// What some items cost with every spot machine paid for on demand; `None` where none is spot.

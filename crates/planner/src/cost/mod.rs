@@ -13,6 +13,8 @@ mod scale_set;
 
 mod batch;
 
+mod aks;
+
 mod service;
 
 mod gate;

@@ -84,6 +84,8 @@ fn table(kind: ResourceKind) -> &'static [Row] {
             ("public_access", Class::Report),
         ],
         ResourceKind::BatchPool => BATCH_POOL,
+        ResourceKind::KubernetesCluster => CLUSTER,
+        ResourceKind::AgentPool => AGENT_POOL,
         // Only what a VM left behind: there is no desired one to compare with.
         ResourceKind::NetworkInterface => &[("location", Class::Refuse)],
         // Terms are accepted or not: there is nothing to change.
@@ -123,6 +125,7 @@ const VIRTUAL_MACHINE: &[Row] = &[
     // It comes and goes with the interface, which the VM keeps.
     ("network.public_address", Class::Report),
     ("security.*", Class::Replace),
+    ("identities", Class::Update),
     ("reports_readiness", Class::Readiness),
 ];
 
@@ -162,6 +165,8 @@ const SCALE_SET: &[Row] = &[
     ("network.public_address", Class::Report),
     ("network.name", Class::Ignore),
     ("security.*", Class::Replace),
+    // New instances have it; others where they are rolled.
+    ("identities", Class::Update),
     ("reports_readiness", Class::Update),
 ];
 
@@ -185,6 +190,36 @@ const BATCH_POOL: &[Row] = &[
     ("network.*", Class::Replace),
     ("security.*", Class::Replace),
     ("identities", Class::Replace),
+];
+
+/// A cluster is never made anew: what runs in it would be lost.
+const CLUSTER: &[Row] = &[
+    ("location", Class::Refuse),
+    ("tier", Class::Update),
+    ("dns_prefix", Class::Refuse),
+    ("node_group", Class::Refuse),
+    ("identities", Class::Refuse),
+    ("network.*", Class::Refuse),
+    ("api_from", Class::Update),
+    ("system.count", Class::Update),
+    ("system.*", Class::Refuse),
+];
+
+/// AKS changes how many nodes there are and what is written on them; what a node is stays.
+const AGENT_POOL: &[Row] = &[
+    ("location", Class::Refuse),
+    ("size", Class::Replace),
+    ("nodes", Class::Update),
+    ("autoscale_min", Class::Update),
+    ("priority.*", Class::Replace),
+    ("zones", Class::Replace),
+    ("subnet", Class::Refuse),
+    ("os_disk_gb", Class::Replace),
+    ("os_disk_ephemeral", Class::Replace),
+    ("gpu_driver", Class::Replace),
+    ("mig", Class::Replace),
+    ("labels.*", Class::Update),
+    ("taints", Class::Update),
 ];
 
 /// The tag of what a node has run when it started first.

@@ -9,6 +9,8 @@ use super::classify::{self, Class};
 
 /// The attribute that a plan may leave to Azure.
 const DISK_CONTROLLER: &str = "disk_controller";
+/// The attribute of which the live one may have more.
+const IDENTITIES: &str = "identities";
 
 /// An attribute that differs.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +44,9 @@ pub(super) fn differences(live: &Resource, desired: &Resource) -> Vec<Difference
             old.cloned().unwrap_or_default(),
             new.cloned().unwrap_or_default(),
         );
+        if is_given_already(path, class, &old, &new) {
+            continue;
+        }
         if class != Class::Ignore && !attributes::same(path, &old, &new) {
             differences.push(Difference {
                 path: path.clone(),
@@ -52,6 +57,15 @@ pub(super) fn differences(live: &Resource, desired: &Resource) -> Vec<Difference
         }
     }
     differences
+}
+
+/// Whether nodes have every identity that they are to have. Others, which policies give to nodes,
+/// are somebody else's.
+fn is_given_already(path: &str, class: Class, live: &Value, desired: &Value) -> bool {
+    let items = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let live = items(live);
+    let has = |wanted: &Value| live.iter().any(|one| attributes::same(path, one, wanted));
+    path == IDENTITIES && class == Class::Update && items(desired).iter().all(has)
 }
 
 fn is_foreign_tag(path: &str, desired: bool) -> bool {

@@ -107,6 +107,10 @@ impl<'a> Index<'a> {
                 ids.extend(self.shared_by_machines.iter().copied().cloned());
             }
             Some(Properties::BatchPool(pool)) => ids.extend(pool.network.subnet.clone()),
+            Some(Properties::AgentPool(pool)) => ids.extend(pool.subnet.clone()),
+            Some(Properties::KubernetesCluster(cluster)) => {
+                ids.extend(cluster.system.subnet.clone());
+            }
             Some(Properties::Subnet(subnet)) => {
                 ids.extend(subnet.nat_gateway.clone());
                 ids.extend(subnet.network_security_group.clone());

@@ -56,6 +56,9 @@ fn refusal(address: &Address, live: &LiveResource, desired: &[Desired]) -> Optio
     if resource.kind() == ResourceKind::BatchPool {
         return Some("is a pool of Batch, which the tags service does not know");
     }
+    if resource.kind() == ResourceKind::AgentPool {
+        return Some("is an agent pool, which the tags service does not know");
+    }
     if !resource.kind().takes_tags() {
         return Some("has no tags: it goes with the resource around it");
     }

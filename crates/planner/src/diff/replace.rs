@@ -24,6 +24,7 @@ pub(super) fn is_replaceable(kind: ResourceKind) -> bool {
         ResourceKind::VirtualMachine
             | ResourceKind::VirtualMachineScaleSet
             | ResourceKind::BatchPool
+            | ResourceKind::AgentPool
     )
 }
 

@@ -237,8 +237,15 @@ impl Demand {
             return;
         };
         if self.vcpus(resource, weights, sign, pool) || sign == 0 {
-            self.add(MACHINES, sign.saturating_mul(i64::from(count)), pool);
-            if resource.kind() == ResourceKind::VirtualMachineScaleSet {
+            // Nodes of Kubernetes are instances of Uniform sets, which count as no VMs.
+            let is_kubernetes = matches!(
+                resource.kind(),
+                ResourceKind::AgentPool | ResourceKind::KubernetesCluster
+            );
+            if !is_kubernetes {
+                self.add(MACHINES, sign.saturating_mul(i64::from(count)), pool);
+            }
+            if is_kubernetes || resource.kind() == ResourceKind::VirtualMachineScaleSet {
                 self.add(SCALE_SETS, sign, pool);
             }
         }

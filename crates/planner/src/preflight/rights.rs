@@ -155,7 +155,11 @@ fn actions(step: &Step) -> Vec<String> {
             step.kind,
             ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet
         );
-        if step.kind == ResourceKind::BatchPool && *operation == Operation::Create {
+        let joins = matches!(
+            step.kind,
+            ResourceKind::BatchPool | ResourceKind::KubernetesCluster | ResourceKind::AgentPool
+        );
+        if joins && *operation == Operation::Create {
             actions.push("Microsoft.Network/virtualNetworks/subnets/join/action".to_owned());
         }
         if makes_nodes && *operation == Operation::Create {

@@ -62,7 +62,8 @@ fn falls_back_to_regular(pool: &Pool) -> bool {
 pub fn all(context: Context<'_>, chosen: &Selection) -> (Vec<Other>, Findings) {
     let mut findings = Findings::default();
     let mut others = Vec::new();
-    if context.grouped.is_some() {
+    // An agent pool that failed is written again where it is.
+    if context.grouped.is_some() || chosen.placement == Placement::AgentPool {
         return (others, findings);
     }
     let pool = context.pool;
@@ -128,7 +129,10 @@ fn without_a_zone(context: Context<'_>, chosen: &Selection) -> Vec<Other> {
     let pool = context.pool;
     // A set that lists its zones keeps to the list, and places are reserved in their zones.
     let is_bound = pool.capacity_reservation.is_some()
-        || chosen.placement == Placement::BatchPool
+        || matches!(
+            chosen.placement,
+            Placement::BatchPool | Placement::AgentPool
+        )
         || zones::has_disks(context)
         || (chosen.placement != Placement::SingleVms && pool.zones != Zones::Auto);
     if chosen.zones.len() < 2 || is_bound {

@@ -205,6 +205,7 @@ pub(super) fn as_set(pool: &BatchPool) -> ScaleSet {
         computer_name_prefix: String::new(),
         admin_user: String::new(),
         ssh_keys: Known::AfterApply,
+        identities: pool.identities.clone(),
         reports_readiness: false,
         os_disk: pool.os_disk.clone(),
         data_disks: pool.data_disks.clone(),

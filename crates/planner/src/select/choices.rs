@@ -7,7 +7,7 @@ use model::{
     spec::{EphemeralOs, ImageChoice, SecurityChoice},
 };
 
-use super::{Context, NodeChoice, image::Choice, security, storage};
+use super::{Context, NodeChoice, aks, image::Choice, security, storage};
 
 /// What a decision of a pool is explained from.
 #[derive(Clone, Copy)]
@@ -24,6 +24,13 @@ pub(super) struct Decided<'a> {
 
 /// Every decision, in the order of the spec's keys.
 pub(super) fn all(decided: Decided<'_>) -> Vec<AutoChoice> {
+    if aks::is_wanted(decided.context) {
+        // The rest is decided by AKS.
+        return image(decided)
+            .into_iter()
+            .chain(ephemeral_os_disk(decided))
+            .collect();
+    }
     [
         image(decided),
         ephemeral_os_disk(decided),
@@ -65,6 +72,7 @@ fn image(decided: Decided<'_>) -> Option<AutoChoice> {
             note.cloned()
                 .unwrap_or_else(|| "the Data Science VM does not run on the size".to_owned()),
         ),
+        ("aks", note) => ("image_of_aks", note.cloned().unwrap_or_default()),
         (_, note) => (
             "image_kept",
             note.cloned()

@@ -13,7 +13,7 @@ use model::{
     spec::{Grouping, Identity, OperatingSystem, Priority, SizeChoice, Stage, Zones},
 };
 
-use super::{Context, Findings, batch};
+use super::{Context, Findings, aks, batch};
 use crate::sizing::estimate::MOST_WITH_INFINIBAND;
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
@@ -31,6 +31,8 @@ pub enum Placement {
     ScaleSet(Orchestration),
     /// Nodes of a pool of Azure Batch.
     BatchPool,
+    /// Nodes of an agent pool of Azure Kubernetes Service.
+    AgentPool,
 }
 
 impl Placement {
@@ -40,6 +42,7 @@ impl Placement {
             Self::SingleVms => "vms",
             Self::ScaleSet(_) => "scale_set",
             Self::BatchPool => "batch_pool",
+            Self::AgentPool => "agent_pool",
         }
     }
 
@@ -47,7 +50,10 @@ impl Placement {
     pub(crate) fn placement(self) -> &'static str {
         match self {
             Self::ScaleSet(Orchestration::Uniform) => "single_placement_group",
-            Self::ScaleSet(Orchestration::Flexible) | Self::SingleVms | Self::BatchPool => "none",
+            Self::ScaleSet(Orchestration::Flexible)
+            | Self::SingleVms
+            | Self::BatchPool
+            | Self::AgentPool => "none",
         }
     }
 }
@@ -58,6 +64,9 @@ pub(crate) fn live(live: &Live, pool: &str) -> Option<Placement> {
     let (_, first) = ours.peek()?;
     if first.batch_pool().is_some() {
         return Some(Placement::BatchPool);
+    }
+    if first.agent_pool().is_some() {
+        return Some(Placement::AgentPool);
     }
     let set = ours.find_map(|(_, resource)| Some(resource.scale_set()?.orchestration));
     Some(set.map_or(Placement::SingleVms, Placement::ScaleSet))
@@ -96,6 +105,11 @@ pub(super) fn live_set<'a>(
             resource
                 .batch_pool()
                 .map(|pool| Cow::Owned(batch::as_set(pool)))
+        })
+        .or_else(|| {
+            resource
+                .agent_pool()
+                .map(|pool| Cow::Owned(aks::as_set(pool)))
         })
     };
     let (resource, set) =
@@ -138,6 +152,7 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
             public_address: set.network.public_address,
         },
         security: set.security.clone(),
+        identities: set.identities.clone(),
         reports_readiness: set.reports_readiness,
     }
 }
@@ -156,6 +171,9 @@ pub(super) fn of(context: Context<'_>, size: &Size, count: u32) -> Placement {
     }
     if batch::is_wanted(context) {
         return Placement::BatchPool;
+    }
+    if aks::is_wanted(context) {
+        return Placement::AgentPool;
     }
     let fabric = needs_fabric(context, size);
     let set = if fabric {
@@ -195,6 +213,9 @@ pub(super) fn check(
     if placement == Placement::BatchPool {
         batch::check(context, size, count, findings);
     }
+    if placement == Placement::AgentPool {
+        aks::check(context, size, count, findings);
+    }
     check_rollout(context, placement, findings);
     if let Placement::ScaleSet(orchestration) = placement {
         let set = Set {
@@ -219,6 +240,7 @@ fn check_rollout(context: Context<'_>, placement: Placement, findings: &mut Find
         Placement::ScaleSet(Orchestration::Flexible) => "a Flexible scale set",
         Placement::SingleVms => "single VMs",
         Placement::BatchPool => "a pool of Batch",
+        Placement::AgentPool => "an agent pool",
     };
     if context.pool.rollout.is_none() {
         return;
@@ -231,20 +253,29 @@ fn check_rollout(context: Context<'_>, placement: Placement, findings: &mut Find
 }
 
 fn check_kept(context: Context<'_>, findings: &mut Findings) {
-    let is_batch = |placement: Placement| placement == Placement::BatchPool;
+    let of_live = |placement: Placement| match placement {
+        Placement::BatchPool => Some("batch"),
+        Placement::AgentPool => Some("aks"),
+        Placement::ScaleSet(_) | Placement::SingleVms => None,
+    };
+    let asked = if batch::is_wanted(context) {
+        Some("batch")
+    } else {
+        aks::is_wanted(context).then_some("aks")
+    };
     if let Some(live) = context.grouped
-        && is_batch(live) != batch::is_wanted(context)
+        && of_live(live) != asked
     {
         let is = match live {
             Placement::BatchPool => "a pool of Batch",
+            Placement::AgentPool => "an agent pool",
             Placement::ScaleSet(_) => "a scale set",
             Placement::SingleVms => "single VMs",
         };
-        let asked = if is_batch(live) {
-            "has another `orchestrator`"
-        } else {
-            "has `orchestrator: batch`"
-        };
+        let asked = asked.filter(|_| of_live(live).is_none()).map_or_else(
+            || "has another `orchestrator`".to_owned(),
+            |asked| format!("has `orchestrator: {asked}`"),
+        );
         let message = format!("the pool is live as {is}, the spec {asked}");
         let finding = Diagnostic::new(Code::GroupingFixed, at(context, "orchestrator"), message);
         findings.diagnostics.push(finding.with_help(

@@ -38,6 +38,8 @@ mod security;
 
 pub(crate) mod batch;
 
+pub(crate) mod aks;
+
 mod storage;
 
 mod choices;
@@ -64,8 +66,12 @@ use rust_decimal::Decimal;
 
 use crate::cost;
 
+pub use self::{
+    aks::{AksChoice, SystemNodes},
+    grouping::Placement,
+    pool::select,
+};
 pub(crate) use self::{demand::Demand, weight::Weights};
-pub use self::{grouping::Placement, pool::select};
 
 pub(crate) use self::reservation::short as short_of_places;
 
@@ -78,11 +84,13 @@ pub struct Selection {
     pub count: u32,
     /// Whether nodes of a pool of Batch reach each other.
     pub inter_node: bool,
+    /// What an agent pool gets besides.
+    pub aks: Option<AksChoice>,
     /// How capacity is bought.
     pub priority: Priority,
     /// Other ways to make the pool, tried in order where there is no capacity.
     pub others: Vec<alternates::Other>,
-    /// Single VMs, one scale set, or a pool of Batch.
+    /// Single VMs, one scale set, a pool of Batch, or an agent pool.
     pub placement: Placement,
     /// `dsvm`, `hpc` or `marketplace`.
     pub image_kind: String,

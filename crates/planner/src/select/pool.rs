@@ -12,7 +12,7 @@ use model::{
 };
 
 use super::{
-    Context, Findings, NodeChoice, Selection, Trial, batch, choices, deadline, grouping,
+    Context, Findings, NodeChoice, Selection, Trial, aks, batch, choices, deadline, grouping,
     image::{self, Choice},
     reservation,
     role::{self, Role},
@@ -36,23 +36,22 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let set = set.as_ref().map(|(_, set, _)| set.as_ref());
     let role = Role::of(context.pool.stage, context.pool.workload);
     image::ask_counterparts(context, &mut findings);
+    let refused = |candidates| Err(refusal(context, role, candidates));
     let chosen = match size::choose(context, role, &nodes, &mut findings) {
         Ok(chosen) => chosen,
-        Err(candidates) => return (Err(refusal(context, role, candidates)), findings),
+        Err(candidates) => return (refused(candidates), findings),
     };
-    let Some(choice) = choose_image(context, &chosen, &nodes, &mut findings) else {
-        return (Err(refusal(context, role, chosen.candidates)), findings);
+    let choice = choose_image(context, &chosen, &nodes, &mut findings);
+    let Some(choice) = choice.filter(|_| fits(context, &chosen, &mut findings)) else {
+        return (refused(chosen.candidates), findings);
     };
-    if !fits(context, &chosen, &mut findings) {
-        return (Err(refusal(context, role, chosen.candidates)), findings);
-    }
     let size = &chosen.size;
     let placement = grouping::of(context, size, chosen.count);
     ask(context, &chosen, &mut findings);
     let indices = zones::indices(&nodes, chosen.count);
     let spread = zones::spread(&chosen.trial(context), &indices, &nodes, &mut findings);
     if !reservation::holds(&chosen.trial(context), &spread.places, &mut findings) {
-        return (Err(refusal(context, role, chosen.candidates)), findings);
+        return (refused(chosen.candidates), findings);
     }
     let made = sticky::with_own_image(&indices, &nodes, set);
     let is_needed = is_image_needed(context, (&made, &choice, size), &nodes);
@@ -65,7 +64,8 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
     let selection = Selection {
         size: chosen.size.name.clone(),
         count: chosen.count,
-        inter_node: batch::inter_node(context, &chosen.size, chosen.count),
+        inter_node: batch::inter_node(context, size, chosen.count),
+        aks: aks::choose(context, size, &mut findings),
         priority: context.pool.priority.clone(),
         others: Vec::new(),
         placement,
@@ -85,8 +85,8 @@ pub fn select(context: Context<'_>) -> (Result<Selection, PoolRefusal>, Findings
         new_node,
         kept,
     };
-    let selection = explained(context, (&choice, size, set), selection, &mut findings);
-    (Ok(selection), findings)
+    let explained = explained(context, (&choice, size, set), selection, &mut findings);
+    (Ok(explained), findings)
 }
 
 /// Says of what was left open how it was decided.
@@ -154,6 +154,7 @@ fn new_node(
         ),
     };
     batch::warn_of_pair(context, &node.image, findings);
+    aks::warn_of_feature(context, &chosen.size, chosen.new_nodes, findings);
     check_disks(context, &chosen.size, findings);
     node
 }
@@ -166,17 +167,17 @@ fn refusal(context: Context<'_>, role: Role, candidates: Vec<Candidate>) -> Pool
     }
 }
 
-/// Whether any node is made, or made again, from the image.
+/// Whether any node is made, or made again, from the image; AKS has images of its own.
 fn is_image_needed(
     context: Context<'_>,
     (indices, choice, size): (&BTreeSet<u32>, &Choice, &Size),
     nodes: &Nodes<'_>,
 ) -> bool {
-    indices.iter().any(|index| {
-        nodes
-            .get(index)
-            .is_none_or(|(_, vm)| !sticky::keeps_image(context, choice, &size.name, vm))
-    })
+    let is_made = |index: &u32| {
+        let live = nodes.get(index);
+        live.is_none_or(|(_, vm)| !sticky::keeps_image(context, choice, &size.name, vm))
+    };
+    !aks::is_wanted(context) && indices.iter().any(is_made)
 }
 
 fn at(context: Context<'_>, key: &str) -> At {

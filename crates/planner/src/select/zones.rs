@@ -167,8 +167,11 @@ pub(super) fn of_pool(
     set: Option<&ScaleSet>,
     places: &Places,
 ) -> Vec<String> {
-    let Placement::ScaleSet(orchestration) = placement else {
-        return used(places);
+    let orchestration = match placement {
+        Placement::ScaleSet(orchestration) => orchestration,
+        // The zones of a pool stay as they are, however many nodes it has.
+        Placement::AgentPool => Orchestration::Flexible,
+        Placement::SingleVms | Placement::BatchPool => return used(places),
     };
     match (set, &context.pool.zones, orchestration) {
         (Some(set), Zones::Auto, _) => set.zones.clone(),

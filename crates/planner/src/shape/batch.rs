@@ -8,13 +8,13 @@ use model::{
         BatchAccount, BatchAutoscale, BatchContainers, BatchNetwork, BatchPool, InstanceOsDisk,
         Properties, Resource, VmPriority,
     },
-    spec::{Identity, Pool, batch::Batch},
+    spec::{Pool, batch::Batch},
     units::CaseInsensitive,
 };
 
 use super::{
     Allowed, Desired, allowed,
-    node::{Scope, data_disks, priority},
+    node::{Scope, data_disks, identities, priority},
     tags,
 };
 use crate::select::{Selection, batch};
@@ -75,10 +75,7 @@ pub(super) fn pool(scope: Scope<'_>, name: &str, pool: &Pool, selection: &Select
             accelerated: selection.accelerated_networking,
         },
         security: choice.security,
-        identities: match &scope.spec.identity {
-            Identity::User(id) => BTreeSet::from([id.clone()]),
-            Identity::None | Identity::System => BTreeSet::new(),
-        },
+        identities: identities(scope.spec),
     };
     let mut needs = vec![Address::batch_account()];
     needs.push(scope.subnet.needs.clone());

@@ -10,6 +10,8 @@ mod node;
 
 mod batch;
 
+mod aks;
+
 mod scale_set;
 
 mod tags;
@@ -99,7 +101,9 @@ pub fn run(
     desired.extend(network.resources);
     let placed = |name: &String| selections.get(name).map(|selection| selection.placement);
     let takes_key = |(name, pool): (&String, &Pool)| {
-        matches!(pool.os, OperatingSystem::Linux) && placed(name) != Some(Placement::BatchPool)
+        let is_service =
+            |placement| matches!(placement, Placement::BatchPool | Placement::AgentPool);
+        matches!(pool.os, OperatingSystem::Linux) && !placed(name).is_some_and(is_service)
     };
     if spec.pools.iter().any(takes_key) {
         let key_tags = tags::kept(&tags, &Address::ssh_key(), context.term);
@@ -122,17 +126,28 @@ pub fn run(
                 desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
             }
             Placement::BatchPool => {
-                let account = batch::account(scope);
-                if !desired.iter().any(|other| other.address == account.address) {
-                    desired.push(account);
-                }
+                share(&mut desired, batch::account(scope));
                 desired.push(batch::pool(scope, name, pool, selection));
+            }
+            Placement::AgentPool => {
+                let Some(choice) = &selection.aks else {
+                    continue;
+                };
+                share(&mut desired, aks::cluster(scope, &choice.system));
+                desired.push(aks::pool(scope, name, (pool, selection), choice));
             }
         }
     }
     desired.extend(terms(selections, context.subscription));
     desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
     desired
+}
+
+/// Adds what several pools share, once.
+fn share(desired: &mut Vec<Desired>, shared: Desired) {
+    if !desired.iter().any(|other| other.address == shared.address) {
+        desired.push(shared);
+    }
 }
 
 /// Terms that are to be accepted, once for all pools.
@@ -168,11 +183,14 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::PublicIpAddress
         | ResourceKind::NatGateway
         | ResourceKind::BastionHost => 1,
-        ResourceKind::SshPublicKey | ResourceKind::BatchAccount => 3,
+        ResourceKind::SshPublicKey
+        | ResourceKind::BatchAccount
+        | ResourceKind::KubernetesCluster => 3,
         ResourceKind::Disk
         | ResourceKind::NetworkInterface
         | ResourceKind::VirtualMachine
         | ResourceKind::BatchPool
+        | ResourceKind::AgentPool
         | ResourceKind::VirtualMachineScaleSet => 4,
     }
 }

@@ -4,8 +4,9 @@ use model::{
     address::{SUBNET_OF_BASTION, SUBNET_OF_NODES},
     digest,
     ids::ArmId,
-    resource::{PurchasePlan, ResourceKind, System},
+    resource::{PurchasePlan, ResourceKind, SYSTEM_POOL, System},
     spec::Spec,
+    units::Region,
 };
 
 /// Characters of a host name that Windows takes.
@@ -13,6 +14,12 @@ const LONGEST_WINDOWS_NAME: usize = 15;
 
 /// Characters of the name of an account of Batch.
 const LONGEST_BATCH_NAME: usize = 24;
+
+/// Characters of the name of an agent pool.
+const LONGEST_AGENT_POOL_NAME: usize = 12;
+
+/// Characters of the name of a group in which Azure keeps machines of a cluster.
+const LONGEST_GROUP_NAME: usize = 80;
 
 /// Characters of the digest in a shortened name.
 const HASH_CHARACTERS: usize = 4;
@@ -111,6 +118,36 @@ impl Names {
     /// The id of a pool of Batch. At most 57 characters: Batch allows 64.
     pub fn batch_pool(&self, pool: &str) -> ArmId {
         self.batch_account().child("pools", &self.pool(pool))
+    }
+
+    /// The id of the stack's cluster of Kubernetes. At most 44 characters: Azure allows 63.
+    pub fn kubernetes_cluster(&self) -> ArmId {
+        self.shared(ResourceKind::KubernetesCluster, "aks")
+    }
+
+    /// The group in which Azure keeps the machines of the cluster: the name that it chooses
+    /// itself, cut to what a group may have.
+    pub fn node_group(&self, location: &Region) -> String {
+        let group = self.group.name();
+        let name = format!("MC_{group}_{}-aks_{location}", self.stack);
+        let short: String = name.chars().take(LONGEST_GROUP_NAME).collect();
+        short.trim_end_matches(['.', '-', '_']).to_owned()
+    }
+
+    /// The id of an agent pool. Names have at most 12 letters and digits: what is longer, or has
+    /// hyphens, keeps its beginning and gets four characters of its digest. The pool that runs the
+    /// cluster's own work has a name too, which no other gets.
+    pub fn agent_pool(&self, pool: &str) -> ArmId {
+        let is_plain = pool.len() <= LONGEST_AGENT_POOL_NAME && !pool.contains('-');
+        let name = if is_plain && pool != SYSTEM_POOL {
+            pool.to_owned()
+        } else {
+            let letters = pool.chars().filter(char::is_ascii_alphanumeric);
+            let kept = LONGEST_AGENT_POOL_NAME - HASH_CHARACTERS;
+            let beginning: String = letters.take(kept).collect();
+            format!("{beginning}{}", hash(pool))
+        };
+        self.kubernetes_cluster().child("agentPools", &name)
     }
 
     /// The id of a node's data disk.

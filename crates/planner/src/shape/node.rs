@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     address::Address,
+    ids::ArmId,
     resource::{
         DataDiskAttachment, Disk, InstanceDataDisk, Known, NetworkInterface, OsDisk,
         PasswordSource, Properties, Resource, ResourceKind, SshPublicKey, System, Tags,
         VirtualMachine, VmPriority,
     },
-    spec::{DataDisk, DiskType, OperatingSystem, Pool, Priority, Spec, SshKeys, Via},
+    spec::{DataDisk, DiskType, Identity, OperatingSystem, Pool, Priority, Spec, SshKeys, Via},
     units::CaseInsensitive,
 };
 use rust_decimal::Decimal;
@@ -151,6 +152,7 @@ impl Node<'_> {
                 public_address: self.scope.spec.access.via == Via::PublicIp,
             },
             security: choice.security,
+            identities: identities(self.scope.spec),
             reports_readiness: bootstrap::of_pool(self.pool).is_some(),
         };
         let mut needs = vec![self.scope.subnet.needs.clone()];
@@ -252,5 +254,13 @@ pub(super) fn priority(priority: &Priority) -> VmPriority {
             eviction: spot.eviction,
             max_price: spot.max_price.unwrap_or(Decimal::NEGATIVE_ONE),
         },
+    }
+}
+
+/// The identities of every node.
+pub(super) fn identities(spec: &Spec) -> BTreeSet<ArmId> {
+    match &spec.identity {
+        Identity::User(id) => BTreeSet::from([id.clone()]),
+        Identity::None | Identity::System => BTreeSet::new(),
     }
 }

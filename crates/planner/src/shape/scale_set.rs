@@ -11,7 +11,7 @@ use model::{
 
 use super::{
     Allowed, Desired, allowed,
-    node::{Scope, data_disks, priority},
+    node::{Scope, data_disks, identities, priority},
     tags,
 };
 use crate::{bootstrap, select::Selection};
@@ -60,6 +60,7 @@ pub(super) fn pool(
             public_address: scope.spec.access.via == Via::PublicIp,
         },
         security: choice.security,
+        identities: identities(scope.spec),
         reports_readiness: bootstrap::of_pool(pool).is_some(),
     };
     let mut needs = vec![scope.subnet.needs.clone()];

@@ -6,9 +6,11 @@ use model::{
     plan::{Action, Operation, Plan, ReasonCode, Step},
     resource::{Resource, tags},
     spec::{
-        Bootstrap, ContainerRuntime, Containers, Mount, MountKind, OnBootstrapChange, Orchestrator,
-        Pool, ScriptText, SizeChoice, Spec, Stage, Workload,
+        Bootstrap, Checkpoint, CheckpointTarget, ContainerRuntime, Containers, Eviction, Mount,
+        MountKind, OnBootstrapChange, Orchestrator, Pool, Priority, ScriptText, SizeChoice, Spec,
+        Spot, Stage, Workload,
     },
+    units::Span,
 };
 use tensorform_planner::{Planned, bootstrap};
 
@@ -206,6 +208,38 @@ fn a_pool_of_batch_has_it_as_the_start_task_of_nodes_to_come() {
     );
     let after = applied(&changed, &live);
     assert_eq!(actions(&good_plan(&batch(NEW), &after)), Vec::new());
+}
+
+#[test]
+fn training_on_spot_nodes_has_them_listen_for_the_notice() {
+    let id = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ManagedIdentity/userAssignedIdentities/jobs";
+    let mut pool = pool(Stage::Training, Workload::Complex);
+    pool.size = SizeChoice::Named("Standard_NC24ads_A100_v4".into());
+    pool.count = Some(2);
+    pool.priority = Priority::Spot(Spot {
+        max_price: None,
+        eviction: Eviction::Delete,
+        fallback_to_regular: false,
+    });
+    pool.checkpoint = Some(Checkpoint {
+        to: CheckpointTarget::Url("https://a.blob.core.windows.net/c".to_owned()),
+        every: Some(Span::from_seconds(1800)),
+        hook: "/data/save".to_owned(),
+        identity: id.parse().ok(),
+    });
+    let plan = good_plan(&spec(pool), &empty());
+    let (_, recorded) = plan.bootstraps.first_key_value().expect("a bootstrap");
+    let data = bootstrap::custom_data(recorded, &plan.pools["train"].size, None);
+    let data = data.expect("what it runs");
+    for part in [
+        "tensorform-checkpoint.service",
+        "CHECKPOINT_URL='https://a.blob.core.windows.net/c'",
+        &format!("CHECKPOINT_IDENTITY='{id}'"),
+        "CHECKPOINT_HOOK='/data/save'",
+        "CHECKPOINT_EVERY='1800'",
+    ] {
+        assert!(data.contains(part), "{part}: {data}");
+    }
 }
 
 #[test]

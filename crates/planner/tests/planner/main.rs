@@ -31,6 +31,7 @@ mod set_limits;
 
 mod targets;
 
+mod identities;
 mod images;
 mod verifying;
 
@@ -38,6 +39,7 @@ mod own_images;
 
 mod adopting;
 
+mod aks;
 mod batch;
 
 mod fallbacks;

@@ -229,6 +229,11 @@ fn rich_spec() -> Spec {
             .in_group("Microsoft.ManagedIdentity/userAssignedIdentities", "u"),
     );
     rich.pools.insert("batch".to_owned(), batch);
+    rich.pools.insert("aks".to_owned(), crate::aks::rich());
+    rich.aks = Some(model::spec::kubernetes::Cluster {
+        api_from: vec!["203.0.113.0/24".parse().expect("a block")],
+        ..model::spec::kubernetes::Cluster::default()
+    });
     rich
 }
 

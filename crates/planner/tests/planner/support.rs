@@ -51,6 +51,7 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         zones: Zones::Auto,
         orchestrator: Orchestrator::Manual,
         batch: None,
+        aks: None,
         scheduler: None,
         containers: None,
         disks: Disks::default(),
@@ -93,6 +94,7 @@ pub(crate) fn spec(pool: Pool) -> Spec {
             bastion_sku: BastionSku::Standard,
         },
         identity: Identity::None,
+        aks: None,
         pools: BTreeMap::from([("train".to_owned(), pool)]),
     }
 }
@@ -211,6 +213,7 @@ fn answer(question: Question, live: &mut Live) {
                 "Microsoft.Network",
                 "Microsoft.MarketplaceOrdering",
                 "Microsoft.Batch",
+                "Microsoft.ContainerService",
             ]
             .map(|name| (name.to_owned(), "Registered".to_owned()));
             live.facts.namespaces = Some(Answer::Known(BTreeMap::from(registered)));

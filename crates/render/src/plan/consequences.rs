@@ -100,6 +100,7 @@ fn is_machine(step: &Step) -> bool {
         ResourceKind::VirtualMachine
             | ResourceKind::VirtualMachineScaleSet
             | ResourceKind::BatchPool
+            | ResourceKind::AgentPool
     )
 }
 

@@ -11,6 +11,7 @@ use model::{
     spec::{DiskType, EphemeralPlacement},
 };
 
+use super::kubernetes;
 use crate::{style::Ink, words};
 
 /// The resource in a few words, without its name.
@@ -71,6 +72,8 @@ pub(crate) fn of(resource: &Resource) -> String {
         Properties::VirtualMachineScaleSet(set) => scale_set(set),
         Properties::BatchAccount(_) => "Batch account".to_owned(),
         Properties::BatchPool(pool) => batch_pool(pool),
+        Properties::KubernetesCluster(cluster) => kubernetes::cluster(cluster),
+        Properties::AgentPool(pool) => kubernetes::agent_pool(pool),
     }
 }
 
@@ -104,6 +107,8 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         Properties::VirtualMachine(vm) => vec![disks(vm)],
         Properties::VirtualMachineScaleSet(set) => vec![of_instances(set)],
         Properties::BatchPool(pool) => of_nodes(pool),
+        Properties::KubernetesCluster(cluster) => kubernetes::of_cluster(cluster),
+        Properties::AgentPool(pool) => kubernetes::of_nodes(pool),
         Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -256,6 +261,8 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         Properties::Disk(disk) => &disk.zones,
         Properties::VirtualMachine(vm) => &vm.zones,
         Properties::VirtualMachineScaleSet(set) => &set.zones,
+        Properties::AgentPool(pool) => &pool.zones,
+        Properties::KubernetesCluster(cluster) => &cluster.system.zones,
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
         | Properties::Subnet(_)

@@ -15,6 +15,8 @@ mod attributes;
 
 pub(crate) mod essence;
 
+mod kubernetes;
+
 mod consequences;
 
 mod summary;

@@ -32,7 +32,11 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         ResourceKind::BatchPool => group
             .in_group(ResourceKind::BatchAccount.arm_type(), "llama")
             .child("pools", name),
+        ResourceKind::AgentPool => group
+            .in_group(ResourceKind::KubernetesCluster.arm_type(), "llama")
+            .child("agentPools", name),
         ResourceKind::VirtualNetwork
+        | ResourceKind::KubernetesCluster
         | ResourceKind::BatchAccount
         | ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
@@ -160,6 +164,7 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
             public_address: false,
         },
         security: Security::Standard,
+        identities: std::collections::BTreeSet::new(),
         reports_readiness: false,
     }
 }

@@ -348,6 +348,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
             public_address: false,
         },
         security: Security::Standard,
+        identities: std::collections::BTreeSet::new(),
         reports_readiness: false,
     }
 }

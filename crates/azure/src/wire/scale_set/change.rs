@@ -4,7 +4,7 @@ use model::{plan::BOOTSTRAP, resource::ScaleSet};
 use serde_json::{Value, json};
 
 use super::{
-    super::{EncodeError, patch::Change},
+    super::{EncodeError, identity, patch::Change},
     encode,
 };
 
@@ -13,14 +13,11 @@ const PROFILE: &str = "virtualMachineProfile";
 /// The body that writes all of a set over the live one, which keeps its identity and its plan.
 pub(in crate::wire) fn over_live(set: &ScaleSet, live: &Value) -> Result<Value, EncodeError> {
     let mut body = encode(set)?;
-    for member in ["identity", "plan"] {
-        if let Some(value) = live.get(member).filter(|value| !value.is_null()) {
-            body[member] = value.clone();
-        }
+    if let Some(plan) = live.get("plan").filter(|value| !value.is_null()) {
+        body["plan"] = plan.clone();
     }
-    if let Some(ids) = body.pointer_mut("/identity").and_then(Value::as_object_mut) {
-        ids.remove("principalId");
-        ids.remove("tenantId");
+    if let Some(identity) = identity::over_live(&set.identities, live) {
+        body["identity"] = identity;
     }
     Ok(body)
 }
@@ -29,6 +26,7 @@ pub(in crate::wire) fn over_live(set: &ScaleSet, live: &Value) -> Result<Value, 
 pub(in crate::wire) fn changes(
     set: &ScaleSet,
     attributes: &[String],
+    live: &Value,
 ) -> Result<Vec<Change>, EncodeError> {
     let encoded = encode(set)?;
     let mut body = json!({});
@@ -36,6 +34,10 @@ pub(in crate::wire) fn changes(
         let place = match attribute.as_str() {
             "capacity" => {
                 body["sku"] = encoded["sku"].clone();
+                continue;
+            }
+            "identities" => {
+                body["identity"] = identity::over_live(&set.identities, live).unwrap_or_default();
                 continue;
             }
             "overprovision" => "/overprovision",

@@ -16,7 +16,7 @@ use super::super::{
         disk_type, items, location, member, required, required_id, required_number, text,
         unsupported, zones,
     },
-    readiness,
+    identity, readiness,
     virtual_machine::profile,
 };
 
@@ -64,6 +64,7 @@ pub(in crate::wire) fn decode(body: &Value) -> Result<ScaleSet, DecodeError> {
         data_disks: data_disks(&machine)?,
         network: network(&machine)?,
         security: profile::security(&machine)?,
+        identities: identity::decode(body)?,
         reports_readiness: readiness::is_in_profile(&machine),
     })
 }

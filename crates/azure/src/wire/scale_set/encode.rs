@@ -7,7 +7,7 @@ use model::resource::{
 use serde_json::Value;
 
 use super::super::{
-    EncodeError, readiness,
+    EncodeError, identity, readiness,
     virtual_machine::{
         caching, diff_disk_settings, image_reference, linux_configuration, os_caching,
         purchase_plan, reservation, security_profile, spot, storage_account_type,
@@ -34,6 +34,9 @@ pub(in crate::wire) fn encode(set: &ScaleSet) -> Result<Value, EncodeError> {
         if let Some(members) = body.pointer_mut(place).and_then(Value::as_object_mut) {
             members.remove("timeCreated");
         }
+    }
+    if let Some(identity) = identity::encode(&set.identities) {
+        body["identity"] = identity;
     }
     Ok(body)
 }
@@ -62,6 +65,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         data_disks,
         network,
         security,
+        identities: _,
         reports_readiness,
     } = set;
     let is_flexible = *orchestration == Orchestration::Flexible;

@@ -27,6 +27,15 @@ macro_rules! sample {
     }};
 }
 
+fn image() -> ImageReference {
+    ImageReference::Marketplace(MarketplaceImage {
+        publisher: "microsoft-dsvm".into(),
+        offer: "ubuntu-hpc".into(),
+        sku: "2204".into(),
+        version: "22.04.2".to_owned(),
+    })
+}
+
 fn set(orchestration: Orchestration) -> ScaleSet {
     let is_uniform = orchestration == Orchestration::Uniform;
     let subnet = ArmId::resource_group("s", "rg")
@@ -43,12 +52,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
         upgrade_policy: is_uniform.then(|| CaseInsensitive::from("Manual")),
         fault_domains: 1,
         os: System::Linux,
-        image: ImageReference::Marketplace(MarketplaceImage {
-            publisher: "microsoft-dsvm".into(),
-            offer: "ubuntu-hpc".into(),
-            sku: "2204".into(),
-            version: "22.04.2".to_owned(),
-        }),
+        image: image(),
         plan: None,
         priority: if is_uniform {
             VmPriority::Regular
@@ -86,6 +90,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
             secure_boot: false,
             vtpm: true,
         },
+        identities: BTreeSet::new(),
         reports_readiness: true,
     }
 }
@@ -183,7 +188,8 @@ fn recorded_sets_and_instances_are_read() {
 #[test]
 fn one_patch_changes_a_set() {
     let attributes = ["capacity", "image.version", "priority.max_price"].map(str::to_owned);
-    let changed = changes(&set(Orchestration::Flexible), &attributes).expect("a change");
+    let changed =
+        changes(&set(Orchestration::Flexible), &attributes, &Value::Null).expect("a change");
     let [Change::Patch(body)] = changed.as_slice() else {
         panic!("one PATCH: {changed:?}");
     };
@@ -200,7 +206,11 @@ fn one_patch_changes_a_set() {
             }},
         })
     );
-    let refused = changes(&set(Orchestration::Uniform), &["size".to_owned()]);
+    let refused = changes(
+        &set(Orchestration::Uniform),
+        &["size".to_owned()],
+        &Value::Null,
+    );
     assert_eq!(refused, Err(EncodeError::Unchangeable("size".to_owned())));
 }
 

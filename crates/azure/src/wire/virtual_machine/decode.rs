@@ -23,7 +23,7 @@ use super::super::{
         disk_type, goes_with_vm, id, items, location, member, number, required, required_id,
         required_number, text, unsupported, without_comment, zones,
     },
-    readiness,
+    identity, readiness,
 };
 
 const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
@@ -92,6 +92,7 @@ pub(in crate::wire) fn decode(
         data_disks: data_disks(body)?,
         network: network(body)?,
         security: security(body)?,
+        identities: identity::decode(body)?,
         reports_readiness: readiness::is_extended(body),
     })
 }

@@ -15,7 +15,7 @@ use model::{
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
 
-use super::super::EncodeError;
+use super::super::{EncodeError, identity};
 
 /// The body that creates the machine.
 pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeError> {
@@ -37,6 +37,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         data_disks,
         network,
         security,
+        identities,
         // An extension is a resource of its own, which is made when the machine is there.
         reports_readiness: _,
     } = machine;
@@ -75,6 +76,9 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
     // The typed model always writes it, as `null`, and Compute refuses what it does not know.
     if let Some(properties) = body.get_mut("properties").and_then(Value::as_object_mut) {
         properties.remove("timeCreated");
+    }
+    if let Some(identity) = identity::encode(identities) {
+        body["identity"] = identity;
     }
     Ok(body)
 }

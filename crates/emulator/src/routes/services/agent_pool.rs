@@ -227,6 +227,7 @@ fn fixed(old: &Value, new: &Value) -> Result<(), ArmError> {
         "vnetSubnetID",
         "availabilityZones",
         "gpuInstanceProfile",
+        "gpuProfile",
     ] {
         let place = format!("/properties/{member}");
         let (had, wanted) = (old.pointer(&place), new.pointer(&place));

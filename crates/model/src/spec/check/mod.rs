@@ -9,6 +9,8 @@ mod pool;
 
 mod batch;
 
+mod kubernetes;
+
 mod mounts;
 
 use super::{
@@ -28,9 +30,11 @@ pub(crate) fn run(root: &Node, spec: &Spec, lines: &Lines, findings: &mut Findin
     let mut check = Check { root, findings };
     tags::check(&mut check, lines);
     stack::check(&mut check, spec);
+    kubernetes::stack(&mut check, spec);
     for (name, pool) in &spec.pools {
         pool::check(&mut check, name, pool);
         batch::check(&mut check, spec, name, pool);
+        kubernetes::pool(&mut check, name, pool);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Check, mounts};
 use crate::{
-    diag::{At, Code, Diagnostic, SpecPath},
+    diag::{At, Code, SpecPath},
     spec::{
         decode::pool::MOST_DATA_DISKS,
         pool::{
@@ -30,6 +30,7 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     let scope = Scope { name, pool };
     scope.model(check);
     scope.spot(check);
+    scope.checkpoint(check);
     scope.reservation(check);
     scope.scheduler(check);
     scope.system(check);
@@ -147,18 +148,34 @@ impl Scope<'_> {
             return;
         }
         let training = self.pool.stage == Stage::Training && self.stage_is_sound(check);
-        if training {
-            let message = "`priority: spot` is not supported for `stage: training` yet: training on capacity that Azure may take back needs `checkpoint`, which this version does not set up";
-            check.findings.push(
-                Diagnostic::new(
-                    Code::SpecNotSupportedYet,
-                    At::Value(path),
-                    message.to_owned(),
-                )
-                .with_related(At::Value(self.path(&["stage"])), "the stage is given here")
-                .with_help(
-                    "use `priority: regular`; for `stage: inference` spot capacity is supported",
-                ),
+        let checkpoint = check.given(&self.path(&["checkpoint"])).is_some();
+        if training && !checkpoint {
+            check.conflict(
+                path,
+                self.path(&["stage"]),
+                "`priority: spot` with `stage: training` needs `checkpoint`: Azure may take the nodes back at any time".to_owned(),
+                "add `checkpoint: {to: https://…, hook: /…}`, or use `priority: regular`",
+            );
+        }
+    }
+
+    fn checkpoint(&self, check: &mut Check<'_>) {
+        let path = self.path(&["checkpoint"]);
+        let Some(checkpoint) = &self.pool.checkpoint else {
+            return;
+        };
+        let os = self.path(&["os"]);
+        if self.pool.os != OperatingSystem::Linux && check.may_be_used(&os) {
+            let message = "`checkpoint` is for Linux nodes: what listens on them is a shell script";
+            check.conflict(path.clone(), os, message.to_owned(), "use `os: linux`");
+        }
+        let identity = SpecPath::of(&["identity"]);
+        if checkpoint.identity.is_none() && check.may_be_used(&identity) {
+            check.conflict(
+                path,
+                identity,
+                "`checkpoint` needs `identity`: nodes write to the container by it".to_owned(),
+                "give the id of a user-assigned identity that may write in the container",
             );
         }
     }

@@ -7,6 +7,8 @@ mod stack;
 
 mod batch;
 
+mod kubernetes;
+
 pub(crate) mod pool;
 
 use self::reader::Reader;

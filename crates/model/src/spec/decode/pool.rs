@@ -53,6 +53,7 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
             .word("orchestrator", words::ORCHESTRATORS)
             .unwrap_or(Orchestrator::Manual),
         batch: super::batch::batch(block.inner("batch")),
+        aks: super::kubernetes::agent_pool(block.inner("aks")),
         scheduler: block.word("scheduler", words::SCHEDULERS),
         containers: containers(block.inner("containers")),
         disks: disks(block.inner("disks")),
@@ -289,5 +290,7 @@ fn checkpoint(block: Reader<'_>) -> Option<Checkpoint> {
     Some(Checkpoint {
         to,
         every: block.read("every", |text| quantities::span(text).ok()),
+        hook: block.text("hook").unwrap_or_default(),
+        identity: None,
     })
 }

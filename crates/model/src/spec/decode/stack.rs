@@ -61,10 +61,16 @@ pub(super) fn spec(root: Reader<'_>) -> Spec {
         network: network(root.inner("network")),
         access: access(root.inner("access")),
         identity: identity(root),
+        aks: super::kubernetes::cluster(root.inner("aks")),
         pools: pools
             .iter()
             .map(|entry| {
-                let pool = pool::pool(Reader::new(Some(&entry.value), &POOL));
+                let mut pool = pool::pool(Reader::new(Some(&entry.value), &POOL));
+                if let (Some(checkpoint), Identity::User(id)) =
+                    (&mut pool.checkpoint, identity(root))
+                {
+                    checkpoint.identity = Some(id);
+                }
                 (entry.key.clone(), pool)
             })
             .collect::<BTreeMap<_, _>>(),

@@ -40,18 +40,27 @@ pub fn starter(
     ] {
         text.push_str(&line(&SPEC, name, value, ""));
     }
-    text.push_str(&optional(&SPEC, "", &[]));
+    text.push_str(&optional(&SPEC, "", &["aks"]));
     text.push_str("\npools:\n");
     text.extend(["  ", pool, ":\n"]);
     text.push_str(&line(&POOL, "stage", stage_word, "    "));
     text.push_str(&line(&POOL, "workload", workload_word, "    "));
     text.push_str(&model_lines(model));
     text.push_str(&orchestrator_lines(orchestrator));
-    // A deadline is for training, and needs tokens; a password is for Windows.
+    // A deadline is for training, and needs tokens; a password is for Windows; checkpoints need an
+    // identity.
     text.push_str(&optional(
         &POOL,
         "    ",
-        &["model", "orchestrator", "batch", "deadline", "password"],
+        &[
+            "model",
+            "orchestrator",
+            "batch",
+            "aks",
+            "deadline",
+            "password",
+            "checkpoint",
+        ],
     ));
     text
 }

@@ -81,6 +81,12 @@ pub(crate) fn meant(block: &'static Block, unknown: &str) -> Option<Meant> {
     if let Some(value) = as_word(block, unknown) {
         return Some(Meant::Elsewhere(format!("`{value}`")));
     }
+    // What a pool has is meant before what stands deep inside of other blocks.
+    let is_of_pools =
+        block.name == SPEC.name && super::pool::POOL.keys.iter().any(|key| key.name == unknown);
+    if is_of_pools {
+        return Some(Meant::Elsewhere(format!("`{unknown}` in a pool")));
+    }
     if let Some(path) = below(block, unknown) {
         return Some(Meant::Elsewhere(format!("`{path}`")));
     }

@@ -13,4 +13,6 @@ pub(crate) mod pool;
 
 mod batch;
 
+mod kubernetes;
+
 pub(crate) mod lookup;

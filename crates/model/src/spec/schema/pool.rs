@@ -4,6 +4,7 @@ use super::{
     batch::BATCH,
     forms::{azure, names, places, quantities},
     kind::{Block, Form, Key, Kind, Later, List, Presence, Support},
+    kubernetes::AGENT_POOL,
     stack::keys,
     words,
 };
@@ -30,10 +31,6 @@ const SCHEDULER: Later = Later {
 const REGISTRY: Later = Later {
     lacks: "gives nodes no identity, by which a registry knows them",
     instead: "remove the key, and name images that everybody may pull",
-};
-const CHECKPOINT_LATER: Later = Later {
-    lacks: "sets up no checkpoints",
-    instead: "remove the key, and let the job write its checkpoints",
 };
 
 /// A pool.
@@ -81,6 +78,8 @@ pub(crate) const POOL: Block = Block {
             default("manual"), NOW, "manual", "What runs the jobs.";
         "batch": Kind::block(&BATCH), OPTIONAL, NOW, "{autoscale: {min: 0}, task_slots: 1}",
             "Settings of Azure Batch; needs `orchestrator: batch` or `auto`.";
+        "aks": Kind::block(&AGENT_POOL), OPTIONAL, NOW, "{gpu_driver: install, autoscale: {min: 0}}",
+            "Settings of Azure Kubernetes Service; needs `orchestrator: aks`.";
         "scheduler": Kind::words(words::SCHEDULER), OPTIONAL, not_yet(&SCHEDULER), "slurm",
             "Scheduler of CycleCloud; needs `orchestrator: cyclecloud`.";
         "containers": Kind::block(&CONTAINERS), OPTIONAL, NOW, "{runtime: none}",
@@ -92,8 +91,8 @@ pub(crate) const POOL: Block = Block {
             "Existing stores that each node mounts.";
         "bootstrap": Kind::block(&BOOTSTRAP), OPTIONAL, NOW, "{script: setup.sh, on_change: warn}",
             "Script that each node runs once, when it starts first; apply waits for its end.";
-        "checkpoint": Kind::block(&CHECKPOINT), OPTIONAL, not_yet(&CHECKPOINT_LATER), "{to: blob, every: auto}",
-            "Where checkpoints go; required for training on spot capacity.";
+        "checkpoint": Kind::block(&CHECKPOINT), OPTIONAL, NOW, "{to: \"https://account.blob.core.windows.net/checkpoints\", hook: /data/save}",
+            "Where checkpoints go, and what writes them when Azure takes a node back; required for training on spot capacity. Needs `identity`.";
         "accelerated_networking": Kind::boolean().or_words(words::AUTO), default("auto"), NOW, "auto",
             "Accelerated networking; `auto` where the size has it.";
         "disk_controller": Kind::words(words::DISK_CONTROLLER).not(&[("SCSI", "write `scsi`"), ("NVMe", "write `nvme`")]),
@@ -364,6 +363,8 @@ const CHECKPOINT: Block = Block {
         "to": Kind::text(&places::CONTAINER_URL).or_words(words::CHECKPOINT_TO), REQUIRED, NOW, "blob",
             "A container that the tool makes, or the URL of an existing one.";
         "every": Kind::text(&quantities::SPAN).or_words(words::AUTO), default("auto"), NOW, "auto",
-            "How often; `auto` by the model and the rate of evictions.";
+            "How often the hook is called besides; `auto`: only when Azure takes a node back.";
+        "hook": Kind::text(&places::HOOK), REQUIRED, NOW, "/data/save",
+            "Program on the nodes that writes a checkpoint; its first argument says why: `preempt` or `interval`.";
     },
 };

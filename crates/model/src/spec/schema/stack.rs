@@ -3,6 +3,7 @@
 use super::{
     forms::{azure, names, places, quantities},
     kind::{Block, Form, Key, Kind, List, Map, Presence, Support},
+    kubernetes::CLUSTER,
     pool::POOL,
     words,
 };
@@ -59,6 +60,8 @@ pub(crate) const SPEC: Block = Block {
             "Managed identity of the nodes: `none`, `system`, or the id of a user-assigned one.";
         "pools": Kind::map(&POOLS), REQUIRED, NOW, "{train: {stage: training, workload: generative}}",
             "Pools of equal nodes, by name.";
+        "aks": Kind::block(&CLUSTER), OPTIONAL, NOW, "{tier: standard, system: {count: 2}}",
+            "The cluster that pools with `orchestrator: aks` share.";
     },
 };
 

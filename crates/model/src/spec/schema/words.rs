@@ -2,6 +2,7 @@
 
 use super::kind::{Later, Support, Word};
 use crate::spec::{
+    kubernetes::{ClusterTier, GpuDriver, Mig},
     pool::{
         ContainerRuntime, DiskType, Eviction, Grouping, Method, MountKind, OnBootstrapChange,
         OnPartial, Orchestrator, Precision, Scheduler, SecurityChoice, Stage, Workload,
@@ -49,9 +50,9 @@ const fn not_yet(later: &'static Later) -> Support {
     Support::NotYet(later)
 }
 
-const AKS: Later = Later {
-    lacks: "makes no AKS clusters",
-    instead: "use `orchestrator: manual`",
+const MANAGED_GPU: Later = Later {
+    lacks: "uses no previews of AKS, and GPUs that AKS manages are one",
+    instead: "use `gpu_driver: install`, or `none` with the GPU operator",
 };
 const CYCLE_CLOUD: Later = Later {
     lacks: "makes no CycleCloud server",
@@ -64,6 +65,10 @@ const IDENTITY: Later = Later {
 const ENROOT: Later = Later {
     lacks: "installs no Enroot",
     instead: "use `runtime: docker`",
+};
+const CONTAINER: Later = Later {
+    lacks: "makes no storage account",
+    instead: "give the URL of a container that exists, in which the identity of the nodes may write",
 };
 const CURRENCY: Later = Later {
     lacks: "knows prices in US dollars only",
@@ -105,8 +110,25 @@ words! {
         "manual" = Orchestrator::Manual, NOW, "nothing: jobs are started by hand";
         "auto" = Orchestrator::Auto, NOW, "the planner decides by containers, scheduling and scaling, among `manual` and `batch`";
         "batch" = Orchestrator::Batch, NOW, "Azure Batch";
-        "aks" = Orchestrator::Aks, not_yet(&AKS), "Azure Kubernetes Service";
+        "aks" = Orchestrator::Aks, NOW, "Azure Kubernetes Service";
         "cyclecloud" = Orchestrator::CycleCloud, not_yet(&CYCLE_CLOUD), "Azure CycleCloud";
+    }
+    CLUSTER_TIER, CLUSTER_TIERS: ClusterTier {
+        "free" = ClusterTier::Free, NOW, "costs nothing and promises nothing";
+        "standard" = ClusterTier::Standard, NOW, "with an agreement on the uptime of the API server";
+    }
+    GPU_DRIVER, GPU_DRIVERS: GpuDriver {
+        "auto" = GpuDriver::Auto, NOW, "AKS on NVIDIA GPUs, nobody on AMD GPUs";
+        "install" = GpuDriver::Install, NOW, "AKS";
+        "none" = GpuDriver::None, NOW, "whoever does it in the cluster, such as the GPU operator";
+        "managed" = GpuDriver::Managed, not_yet(&MANAGED_GPU), "AKS, with device plugin and metrics";
+    }
+    MIG, MIGS: Mig {
+        "1g" = Mig::One, NOW, "one of seven parts";
+        "2g" = Mig::Two, NOW, "two of seven parts";
+        "3g" = Mig::Three, NOW, "three of seven parts";
+        "4g" = Mig::Four, NOW, "four of seven parts";
+        "7g" = Mig::Seven, NOW, "the whole GPU as one instance";
     }
     SCHEDULER, SCHEDULERS: Scheduler {
         "slurm" = Scheduler::Slurm, NOW, "Slurm";
@@ -261,7 +283,11 @@ pub(crate) const ZONES: &[Word] = &[
     ),
 ];
 /// Where checkpoints go.
-pub(crate) const CHECKPOINT_TO: &[Word] = &[word("blob", "a container that the tool makes")];
+pub(crate) const CHECKPOINT_TO: &[Word] = &[Word {
+    text: "blob",
+    doc: "a container that the tool makes",
+    support: not_yet(&CONTAINER),
+}];
 /// GPU names.
 pub(crate) const GPU: &[Word] = &[
     word("V100", "NVIDIA V100"),

@@ -3,7 +3,7 @@
 use super::{BASE, check, check_help, pool, read, top};
 
 /// Holds the conflicts of a text against those expected; what is not supported yet is left out.
-fn conflicts(text: &str, expected: &[&str]) {
+pub(super) fn conflicts(text: &str, expected: &[&str]) {
     let found: Vec<String> = super::findings(&read(text))
         .into_iter()
         .filter(|finding| !finding.starts_with("SPEC008"))
@@ -11,7 +11,7 @@ fn conflicts(text: &str, expected: &[&str]) {
     assert_eq!(found, expected, "{text}");
 }
 
-fn training(keys: &str) -> String {
+pub(super) fn training(keys: &str) -> String {
     pool(keys).replace("inference", "training")
 }
 
@@ -317,76 +317,6 @@ fn tags_are_set_or_ignored() {
 }
 
 #[test]
-fn pools_of_batch_have_their_own_keys() {
-    conflicts(
-        &pool("batch: {task_slots: 2}"),
-        &["SPEC009 8:12 `batch` needs `orchestrator: batch` or `auto`"],
-    );
-    let batch = |keys: &str| pool(&format!("orchestrator: batch\n{keys}"));
-    conflicts(
-        &batch("count: 4\nbatch: {autoscale: {min: 4, every: 5m}, task_slots: 2}"),
-        &[],
-    );
-    conflicts(
-        &batch("zones: [1]\ngrouping: vms\nfallback: [Standard_D4s_v5]\ncapacity: {wait: 1h}"),
-        &[
-            "SPEC009 9:12 `zones` cannot be listed with `orchestrator: batch`: a pool is regional",
-            "SPEC009 10:15 `grouping` means nothing with `orchestrator: batch`: Batch groups the nodes itself",
-            "SPEC009 11:15 `fallback` is not supported yet with `orchestrator: batch`: a pool has one size",
-            "SPEC009 12:22 `wait` is not supported yet with `orchestrator: batch`",
-        ],
-    );
-    conflicts(
-        &batch("disk_controller: nvme\ndisks: {os: {ephemeral: auto}}"),
-        &[
-            "SPEC009 9:22 `disk_controller` means nothing with `orchestrator: batch`: Batch decides it",
-            "SPEC009 10:29 `ephemeral` is not supported yet with `orchestrator: batch`",
-        ],
-    );
-    conflicts(
-        &batch("priority: {spot: {max_price: 1}}\nbatch: {inter_node: true, autoscale: {min: 1}}"),
-        &[
-            "SPEC009 9:34 `max_price` cannot be used with `orchestrator: batch`: Batch has no such setting for spot nodes",
-            "SPEC009 10:25 `inter_node: true` needs a fixed number of nodes",
-            "SPEC009 10:25 `inter_node: true` cannot be used with spot nodes: Batch takes dedicated ones alone",
-        ],
-    );
-    conflicts(
-        &batch("count: 2\nbatch: {autoscale: {min: 3, every: 90s}}"),
-        &[
-            "SPEC009 10:30 `min: 3` is more than `count: 2`",
-            "SPEC006 10:40 Batch evaluates a formula each 5 minutes at most and each 7 days at least, in whole minutes; found `90s`",
-        ],
-    );
-    conflicts(
-        &format!("{}network: {{outbound: none}}\n", batch("count: 1")),
-        &[
-            "SPEC009 10:21 `orchestrator: batch` needs a way out: nodes tell Batch of themselves, and `outbound: none` lets nothing out",
-        ],
-    );
-}
-
-#[test]
-fn containers_of_batch_run_with_docker() {
-    let batch = |keys: &str| pool(&format!("orchestrator: batch\n{keys}"));
-    conflicts(&pool("containers: {runtime: docker}"), &[]);
-    conflicts(
-        &batch("containers: {runtime: containerd}"),
-        &[
-            "SPEC009 9:27 `runtime: containerd` cannot be used with `orchestrator: batch`: Batch runs containers with Docker",
-        ],
-    );
-    conflicts(
-        &batch("containers: {images: [ubuntu]}"),
-        &["SPEC009 9:26 `images` need a runtime that pulls them"],
-    );
-    conflicts(
-        &batch("containers: {runtime: docker, images: [ubuntu]}"),
-        &[],
-    );
-}
-
-#[test]
 fn an_os_disk_on_the_node_goes_with_the_hardware() {
     conflicts(
         &pool("disks: {os: {ephemeral: auto}}\npriority: {spot: {eviction: deallocate}}"),
@@ -447,36 +377,6 @@ fn ways_in_fit_the_network() {
         &top(&format!(
             "access: {{via: existing}}\nnetwork: {{subnet_id: {subnet}, outbound: existing}}"
         )),
-        &[],
-    );
-}
-
-#[test]
-fn ways_in_need_nodes_that_can_be_reached() {
-    let way = |via: &str, more: &str| {
-        format!(
-            "version: 1\nname: x1\nlocation: eastus\naccess: {{via: {via}}}\npools:\n  p: {{stage: inference, workload: complex, count: 1, orchestrator: batch}}\n{more}"
-        )
-    };
-    let blocks = "public_ip, ssh_from: [203.0.113.0/24]";
-    for (via, word) in [("bastion", "bastion"), (blocks, "public_ip")] {
-        let message = format!(
-            "SPEC009 4:15 `via: {word}` has no effect with `orchestrator: batch`: nodes of Batch have no public address and no user who could sign in"
-        );
-        conflicts(&way(via, ""), &[&message]);
-        // Nodes of another pool are reached by it.
-        let other = "  q: {stage: inference, workload: complex, count: 1}\n";
-        conflicts(&way(via, other), &[]);
-    }
-    conflicts(&way("none", ""), &[]);
-}
-
-#[test]
-fn pools_of_batch_are_set_up_as_others_are() {
-    conflicts(
-        &pool(
-            "orchestrator: batch\ndisks: {scratch: nvme}\nbootstrap: {script: setup.sh}\nmounts: [{path: /data, source: \"h:/e\", type: nfs}]",
-        ),
         &[],
     );
 }

@@ -53,6 +53,7 @@ fn minimal_pool() -> Pool {
         zones: Zones::Auto,
         orchestrator: Orchestrator::Manual,
         batch: None,
+        aks: None,
         scheduler: None,
         containers: None,
         disks: Disks::default(),
@@ -92,6 +93,7 @@ fn the_shortest_spec_has_the_defaults() {
             bastion_sku: BastionSku::Standard,
         },
         identity: Identity::None,
+        aks: None,
         pools: BTreeMap::from([("p".to_owned(), minimal_pool())]),
     };
     assert_eq!(spec(BASE), expected);
@@ -191,7 +193,7 @@ containers: {runtime: enroot, images: [a/b], registry: r.azurecr.io}
 disks: {os: {size_gb: 256, type: standard_ssd, ephemeral: nvme_disk}, data: [{size_gb: 4, type: ultra}, {size_gb: 8, lun: 0}, {size_gb: 9}], scratch: nvme}
 mounts: [{path: /data, source: \"h:/e\", type: nfs}]
 bootstrap: {script: setup.sh, on_change: replace}
-checkpoint: {to: \"https://a.blob.core.windows.net/c\", every: 30m}
+checkpoint: {to: \"https://a.blob.core.windows.net/c\", every: 30m, hook: /data/save}
 accelerated_networking: false
 disk_controller: nvme
 security: trusted_launch
@@ -294,6 +296,8 @@ fn the_rest() -> Pool {
         checkpoint: Some(Checkpoint {
             to: CheckpointTarget::Url("https://a.blob.core.windows.net/c".to_owned()),
             every: Some(Span::from_seconds(1800)),
+            hook: "/data/save".to_owned(),
+            identity: None,
         }),
         accelerated_networking: Some(false),
         disk_controller: Some(DiskController::Nvme),
@@ -343,10 +347,12 @@ fn unions_are_told_apart() {
     assert_eq!(networking("true"), Some(true));
     let one_key = draft(&top("access: {ssh_keys: a.pub}")).access.ssh_keys;
     assert_eq!(one_key, SshKeys::Given(vec!["a.pub".to_owned()]));
-    let checkpoint = only_pool(&pool("checkpoint: {to: blob}")).checkpoint;
+    let checkpoint = only_pool(&pool("checkpoint: {to: blob, hook: /save}")).checkpoint;
     let blob = Checkpoint {
         to: CheckpointTarget::Blob,
         every: None,
+        hook: "/save".to_owned(),
+        identity: None,
     };
     assert_eq!(checkpoint, Some(blob));
 }

@@ -59,7 +59,7 @@ fn starters_know_what_was_asked_for() {
     let (parameters, name, text) = model("thing-mini");
     assert_eq!((parameters, name), (None, None));
     assert!(text.contains("No known model has the name `thing-mini`"));
-    assert!(text.contains("`aks` is not supported yet: this version makes no AKS clusters."));
+    assert!(text.contains("orchestrator: aks"));
 }
 
 /// Every commented key of a starter, put to use, is valid too.

@@ -8,7 +8,11 @@ mod values;
 
 mod support;
 
+mod nodes;
+
 mod conflicts;
+
+mod services;
 
 mod variables;
 

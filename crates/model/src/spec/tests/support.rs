@@ -9,18 +9,15 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 3] = [
-    "pools.scheduler",
-    "pools.checkpoint",
-    "pools.containers.registry",
-];
+const LATER: [&str; 2] = ["pools.scheduler", "pools.containers.registry"];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 4] = [
+const LATER_WORDS: [(&str, &str); 5] = [
     ("identity", "system"),
-    ("pools.orchestrator", "aks"),
+    ("pools.aks.gpu_driver", "managed"),
     ("pools.orchestrator", "cyclecloud"),
     ("pools.containers.runtime", "enroot"),
+    ("pools.checkpoint.to", "blob"),
 ];
 
 fn refused(text: &str, beginning: &str) -> bool {
@@ -129,7 +126,7 @@ fn values_are_held_against_their_form_even_where_they_are_refused() {
 }
 
 #[test]
-fn spot_is_for_inference() {
+fn spot_for_training_needs_checkpoints() {
     for priority in [
         "spot",
         "{spot: {}}",
@@ -139,8 +136,8 @@ fn spot_is_for_inference() {
     }
     check_help(
         &pool("priority: spot").replace("inference", "training"),
-        "SPEC008 8:15 `priority: spot` is not supported for `stage: training` yet: training on capacity that Azure may take back needs `checkpoint`, which this version does not set up",
-        &["use `priority: regular`; for `stage: inference` spot capacity is supported"],
+        "SPEC009 8:15 `priority: spot` with `stage: training` needs `checkpoint`: Azure may take the nodes back at any time",
+        &["add `checkpoint: {to: https://…, hook: /…}`, or use `priority: regular`"],
     );
 }
 

@@ -9,7 +9,7 @@ use model::{
 };
 
 use super::fit::{self, boots};
-use crate::select::{Context, batch};
+use crate::select::{Context, aks, batch};
 
 /// The word for a version that nobody could tell.
 pub const UNKNOWN_VERSION: &str = "unknown";
@@ -20,7 +20,7 @@ const OTHER_IMAGE_OS_DISK_GB: u32 = 128;
 /// An image that fits a size, before its version is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// `dsvm`, `hpc`, `marketplace` or `own`.
+    /// `dsvm`, `hpc`, `marketplace`, `own` or `aks`.
     pub kind: String,
     pub(super) name: Name,
     pub(super) pinned: Option<String>,
@@ -82,6 +82,9 @@ pub(super) fn question_of(context: Context<'_>, choice: &Choice) -> Question {
 /// # Errors
 /// No image of those that the spec allows runs on the size.
 pub fn choose(context: Context<'_>, size: &Size) -> Result<Choice, String> {
+    if aks::is_wanted(context) {
+        return Ok(of_aks());
+    }
     match &context.pool.image {
         // Batch takes the HPC image on RDMA sizes, as its maintainers have written down.
         ImageChoice::Auto if batch::is_wanted(context) && size.rdma => {
@@ -105,6 +108,21 @@ pub fn choose(context: Context<'_>, size: &Size) -> Result<Choice, String> {
         ImageChoice::Hpc => of_kind(context, size, "hpc"),
         ImageChoice::Urn { urn, .. } => marketplace(context, size, urn),
         ImageChoice::Id(id) => own(context, size, id),
+    }
+}
+
+/// The image that AKS gives its nodes, whatever their size.
+fn of_aks() -> Choice {
+    Choice {
+        kind: "aks".to_owned(),
+        name: Name::Managed(aks::NODE_IMAGE.to_owned()),
+        pinned: None,
+        last_seen: None,
+        os_disk_gb: OTHER_IMAGE_OS_DISK_GB,
+        os_disk_floor_gb: 0,
+        notes: vec![
+            "nodes boot an image of AKS, which brings containers' runtime and drivers".to_owned(),
+        ],
     }
 }
 

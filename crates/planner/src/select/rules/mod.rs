@@ -32,6 +32,8 @@ mod storage;
 
 mod availability;
 
+mod aks;
+
 mod batch;
 
 mod spot;
@@ -90,6 +92,7 @@ pub const ALL: &[Rule] = &[
     deadline::RULE,
     image_fit::RULE,
     batch::RULE,
+    aks::RULE,
     storage::CONTROLLER,
     storage::EPHEMERAL,
     storage::ROOM,
@@ -104,6 +107,9 @@ pub const ALL: &[Rule] = &[
     quota::RULE,
     budget::RULE,
 ];
+
+/// The filters that say whether a subscription can have a size in a region at all.
+pub(super) const OFFER: &[Rule] = &[availability::OFFERED, availability::RESTRICTED];
 
 /// The most InfiniBand nodes that share a fabric.
 pub(super) use self::placement::MOST_ON_A_FABRIC;

@@ -3,6 +3,8 @@
 
 pub(crate) mod batch;
 
+pub(crate) mod kubernetes;
+
 pub(crate) mod names;
 
 pub(crate) mod quantities;

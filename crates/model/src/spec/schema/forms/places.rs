@@ -71,6 +71,12 @@ pub(crate) const MOUNT_PATH: TextForm = form(
     },
 );
 
+pub(crate) const HOOK: TextForm = form(
+    "the absolute path of a program on the nodes such as `/data/save`",
+    "^/[A-Za-z0-9._/-]+$",
+    |text| (MOUNT_PATH.check)(text),
+);
+
 pub(crate) const MOUNT_SOURCE: TextForm = form(
     "a store: `https://account.blob.core.windows.net/container`, `host:/export` or `address@tcp:/fsname`",
     "^[^\\s]+$",

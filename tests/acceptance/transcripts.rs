@@ -17,6 +17,7 @@ macro_rules! transcripts {
 
 transcripts! {
     adopted,
+    aks,
     apply_troubles,
     being_written,
     bootstrap,

@@ -2,7 +2,7 @@
 
 use model::{
     diag::Diagnostics,
-    resource::Resource,
+    resource::{Resource, ResourceKind},
     spec::{Spec, SshKeys, is_literal_key},
 };
 
@@ -51,6 +51,16 @@ pub(crate) fn run(app: &App, arguments: &Inventory) -> Outcome {
     for pool in of_batch {
         app.output.note(&format!(
             "The nodes of `{}` belong to Azure Batch, which knows their addresses.\n",
+            pool.id.name()
+        ));
+    }
+    let of_aks = live.resources.iter().filter(|live| {
+        let resource = live.resource.as_ref();
+        resource.is_some_and(|resource| resource.kind() == ResourceKind::AgentPool)
+    });
+    for pool in of_aks {
+        app.output.note(&format!(
+            "The nodes of `{}` are of AKS: `kubectl get nodes` shows them, `kubectl debug node/NAME` opens a shell.\n",
             pool.id.name()
         ));
     }

@@ -1,7 +1,7 @@
 //! `stop` and `start`: nodes of pools give back their hardware, or get some again. The wish stands
 //! in a tag of each, so that no plan does the opposite.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     address::Address,
@@ -32,7 +32,7 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
     let mut changes = Changes::default();
     let mut desired = Vec::new();
     let mut without: BTreeSet<&String> = input.options.targets.iter().collect();
-    let mut of_batch = BTreeSet::new();
+    let mut services = BTreeMap::new();
     for (address, live) in index.ours() {
         let pool = input
             .options
@@ -46,8 +46,8 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
             ResourceKind::VirtualMachine,
             ResourceKind::VirtualMachineScaleSet,
         ];
-        if resource.kind() == ResourceKind::BatchPool {
-            of_batch.insert(pool);
+        if let Some(service) = service_of(resource.kind()) {
+            services.insert(pool, service);
         }
         if !has_power.contains(&resource.kind()) {
             continue;
@@ -71,23 +71,35 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
             Power::Start => "start",
             Power::Stop => "stop",
         };
-        let (message, help) = if of_batch.contains(pool) {
-            (
+        let (message, help) = match services.get(pool) {
+            Some((service, key)) => (
                 format!(
-                    "`{pool}` is a pool of Batch, which has no nodes to {does}: they come and go by number"
+                    "`{pool}` is a pool of {service}, which has no nodes to {does}: they come and go by number"
                 ),
-                "change `count`, or let `batch.autoscale` decide it; without nodes a pool costs nothing",
-            )
-        } else {
-            (
+                format!(
+                    "change `count`, or let `{key}` decide it; without nodes a pool costs nothing"
+                ),
+            ),
+            None => (
                 format!("`{pool}` has no nodes: there is nothing to {does}"),
-                "`tensorform status` shows what is live; `apply` makes what the spec wants",
-            )
+                "`tensorform status` shows what is live; `apply` makes what the spec wants"
+                    .to_owned(),
+            ),
         };
         let finding = Diagnostic::new(Code::TargetUnknown, At::Nowhere, message);
         changes.diagnostics.push(finding.with_help(help));
     }
     (changes, desired)
+}
+
+/// The service that decides about the nodes of a kind of pool, and the key by which it may.
+fn service_of(kind: ResourceKind) -> Option<(&'static str, &'static str)> {
+    let services = [
+        (ResourceKind::BatchPool, ("Batch", "batch.autoscale")),
+        (ResourceKind::AgentPool, ("AKS", "aks.autoscale")),
+    ];
+    let mut of_kind = services.into_iter().filter(|(one, _)| *one == kind);
+    of_kind.next().map(|(_, service)| service)
 }
 
 /// Azure does not deallocate what would be gone with its hardware.

@@ -114,6 +114,10 @@ fn of_resource(resource: &LiveResource, live: &Live) -> Vec<Node> {
     };
     if known.kind() != ResourceKind::VirtualMachine && known.scale_set().is_none() {
         let name = resource.id.name();
+        // The nodes of the system pool have nothing to check.
+        let is_cluster = known.kind() == ResourceKind::KubernetesCluster;
+        let there = resource.state.nodes.unwrap_or(count);
+        let count = if is_cluster { 0 } else { there };
         let names = (1..=count).map(|number| format!("node {number} of {name}"));
         return names
             .map(|name| node(resource.id.clone(), address, &name, &resource.state))
@@ -158,6 +162,10 @@ fn before(known: &Resource, state: &State) -> Answer {
         return Answer::Skipped(
             "Azure Batch lets nobody else run commands in its nodes".to_owned(),
         );
+    }
+    if known.kind() == ResourceKind::AgentPool {
+        let way = "nodes of AKS are looked at with `kubectl debug node/NAME`";
+        return Answer::Skipped(way.to_owned());
     }
     match state.power {
         Some(Power::Running) => Answer::Said(String::new()),

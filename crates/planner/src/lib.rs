@@ -42,6 +42,7 @@ mod cyclecloud;
 
 mod target;
 
+mod pool_plan;
 mod power;
 
 mod alternates;

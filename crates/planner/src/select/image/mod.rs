@@ -1,10 +1,12 @@
 //! The image: the Data Science VM first (A10), the HPC image where it cannot work (R1, A16).
 //!
-//! Reading order: the `choice` of an image for a size; what Azure's own facts of an image say
+//! Reading order: the `choice` of an image for a size, and what was `chosen`; what Azure's own facts of an image say
 //! against a size (`fit`); how a choice is resolved to a version and checked; and the
 //! `terms` of its purchase plan.
 
 mod choice;
+
+mod chosen;
 
 mod fit;
 

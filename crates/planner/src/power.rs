@@ -67,29 +67,31 @@ pub(crate) fn run(wish: Power, input: Input<'_>, index: &Index<'_>) -> (Changes,
         changes.steps.push(step);
     }
     for pool in without {
-        let does = match wish {
-            Power::Start => "start",
-            Power::Stop => "stop",
-        };
-        let (message, help) = match services.get(pool) {
-            Some((service, key)) => (
-                format!(
-                    "`{pool}` is a pool of {service}, which has no nodes to {does}: they come and go by number"
-                ),
-                format!(
-                    "change `count`, or let `{key}` decide it; without nodes a pool costs nothing"
-                ),
-            ),
-            None => (
-                format!("`{pool}` has no nodes: there is nothing to {does}"),
-                "`tensorform status` shows what is live; `apply` makes what the spec wants"
-                    .to_owned(),
-            ),
-        };
-        let finding = Diagnostic::new(Code::TargetUnknown, At::Nowhere, message);
-        changes.diagnostics.push(finding.with_help(help));
+        let finding = nothing_to(wish, pool, services.get(pool).copied());
+        changes.diagnostics.push(finding);
     }
     (changes, desired)
+}
+
+/// Why there is nothing to start or to stop in a pool.
+fn nothing_to(wish: Power, pool: &str, service: Option<(&str, &str)>) -> Diagnostic {
+    let does = match wish {
+        Power::Start => "start",
+        Power::Stop => "stop",
+    };
+    let (message, help) = match service {
+        Some((service, key)) => (
+            format!(
+                "`{pool}` is a pool of {service}, which has no nodes to {does}: they come and go by number"
+            ),
+            format!("change `count`, or let `{key}` decide it; without nodes a pool costs nothing"),
+        ),
+        None => (
+            format!("`{pool}` has no nodes: there is nothing to {does}"),
+            "`tensorform status` shows what is live; `apply` makes what the spec wants".to_owned(),
+        ),
+    };
+    Diagnostic::new(Code::TargetUnknown, At::Nowhere, message).with_help(help)
 }
 
 /// The service that decides about the nodes of a kind of pool, and the key by which it may.

@@ -88,22 +88,13 @@ impl Performer<'_> {
         mut failure: Stopped,
         own: &mut Own,
     ) -> Stopped {
-        let new = self.members().await.unwrap_or_default().into_iter();
-        let failed: Vec<String> = new
-            .filter(|one| one.has_failed() && !there.contains(one.id.as_str()))
-            .map(|one| one.id)
-            .collect();
-        failure.left_behind = false;
-        if !failed.is_empty()
-            && let Err(error) = self.delete_instances(&failed, own).await
-        {
-            failure.left_behind = true;
-            failure.message = format!(
-                "{}; of the try {} could not be removed: {}",
-                failure.message,
-                failed.join(", "),
-                error.message
-            );
+        let removed = match self.members().await {
+            Ok(now) => self.remove_failed(now, there, own).await,
+            Err(error) => Err(format!("nobody knows what is left: {}", error.message)),
+        };
+        failure.left_behind = removed.is_err();
+        if let Err(left) = removed {
+            failure.message = format!("{}; of the try {left}", failure.message);
         }
         let said = match old {
             [one] => format!("no new instance in place of {one}, which stays"),
@@ -114,5 +105,27 @@ impl Performer<'_> {
         };
         failure.message = format!("{said}: {}", failure.message);
         failure
+    }
+
+    /// Removes the instances that are new and failed; where that fails, says what is left.
+    async fn remove_failed(
+        &self,
+        now: Vec<Instance>,
+        there: &BTreeSet<&str>,
+        own: &mut Own,
+    ) -> Result<(), String> {
+        let failed: Vec<String> = now
+            .into_iter()
+            .filter(|one| one.has_failed() && !there.contains(one.id.as_str()))
+            .map(|one| one.id)
+            .collect();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let removed = self.delete_instances(&failed, own).await;
+        removed.map_err(|error| {
+            let failed = failed.join(", ");
+            format!("{failed} could not be removed: {}", error.message)
+        })
     }
 }

@@ -3,21 +3,21 @@
 //! A pool tells no place of its own: whoever reads it puts that of its cluster in. Its tags are
 //! among its properties. There is no PATCH: what is live is written back with what changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use model::{
-    ids::ArmId,
     resource::{AgentPool, ClusterNetwork, KubernetesCluster, SYSTEM_POOL, SystemPool, VmPriority},
     spec::Eviction,
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     DecodeError, EncodeError,
     fields::{
         id, items, location, member, number, required, required_number, text, texts, unsupported,
     },
+    identity,
     patch::Change,
 };
 
@@ -57,7 +57,8 @@ pub(super) fn is_agent_pool(body: &Value) -> bool {
 
 /// The nodes that a pool has; nothing for what is no agent pool.
 pub(crate) fn nodes(body: &Value) -> Option<u32> {
-    is_agent_pool(body).then(|| number(body, "/properties/count").unwrap_or(0))
+    let is_told = is_agent_pool(body);
+    is_told.then(|| number(body, "/properties/count")).flatten()
 }
 
 pub(super) fn encode_cluster(cluster: &KubernetesCluster) -> Value {
@@ -71,15 +72,9 @@ pub(super) fn encode_cluster(cluster: &KubernetesCluster) -> Value {
         api_from,
         system,
     } = cluster;
-    let identity = if identities.is_empty() {
-        json!({"type": "SystemAssigned"})
-    } else {
-        let ids: Map<String, Value> = identities
-            .iter()
-            .map(|id| (id.to_string(), json!({})))
-            .collect();
-        json!({"type": "UserAssigned", "userAssignedIdentities": ids})
-    };
+    // Without one that is given the control plane has one of its own.
+    let own = || json!({"type": "SystemAssigned"});
+    let identity = identity::encode(identities).unwrap_or_else(own);
     let mut body = json!({
         "location": location,
         "sku": {"name": "Base", "tier": tier},
@@ -174,15 +169,6 @@ pub(super) fn decode_cluster(body: &Value) -> Result<KubernetesCluster, DecodeEr
     let ranges = "/properties/apiServerAccessProfile/authorizedIPRanges";
     let network = "/properties/networkProfile";
     let of_network = |name: &str| text(body, &format!("{network}/{name}"));
-    let identities = member(body, "/identity/userAssignedIdentities").and_then(Value::as_object);
-    let identities: Result<BTreeSet<ArmId>, DecodeError> = identities
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| {
-            let id = name.parse();
-            id.map_err(|_| unsupported("/identity/userAssignedIdentities", name))
-        })
-        .collect();
     Ok(KubernetesCluster {
         location: location(body)?,
         tier: text(body, "/sku/tier").unwrap_or("Free").into(),
@@ -190,7 +176,7 @@ pub(super) fn decode_cluster(body: &Value) -> Result<KubernetesCluster, DecodeEr
             .unwrap_or_default()
             .to_owned(),
         node_group: required(body, "/properties/nodeResourceGroup")?.into(),
-        identities: identities?,
+        identities: identity::decode(body)?,
         network: ClusterNetwork {
             plugin: of_network("networkPlugin").unwrap_or("kubenet").into(),
             mode: of_network("networkPluginMode").map(Into::into),
@@ -201,7 +187,7 @@ pub(super) fn decode_cluster(body: &Value) -> Result<KubernetesCluster, DecodeEr
         api_from: texts(body, ranges),
         system: SystemPool {
             size: required(system, "/vmSize")?.into(),
-            count: number(system, "/count").unwrap_or(0),
+            count: required_number(system, "/count")?,
             zones: sorted_zones(system, "/availabilityZones"),
             subnet: id(system, "/vnetSubnetID")?,
             os_disk_gb: required_number(system, "/osDiskSizeGB")?,
@@ -226,9 +212,10 @@ pub(super) fn cluster_over_live(after: &KubernetesCluster, live: &Value) -> Valu
             body[member] = value.clone();
         }
     }
-    let wanted = encode_cluster(after);
     body["sku"]["tier"] = json!(after.tier);
-    body["identity"] = wanted["identity"].clone();
+    if let Some(identity) = identity::over_live(&after.identities, live) {
+        body["identity"] = identity;
+    }
     drop_told(&mut body["properties"], &TOLD_OF_CLUSTERS);
     let access = "apiServerAccessProfile";
     if after.api_from.is_empty() {
@@ -366,8 +353,12 @@ pub(super) fn decode_pool(body: &Value) -> Result<AgentPool, DecodeError> {
     Ok(AgentPool {
         location: location(body)?,
         size: required(body, "/properties/vmSize")?.into(),
-        nodes: number(body, &format!("/properties/{most}")).unwrap_or(0),
-        autoscale_min: scales.then(|| number(body, "/properties/minCount").unwrap_or(0)),
+        nodes: required_number(body, &format!("/properties/{most}"))?,
+        autoscale_min: if scales {
+            Some(required_number(body, "/properties/minCount")?)
+        } else {
+            None
+        },
         priority: decode_priority(body)?,
         zones: sorted_zones(body, "/properties/availabilityZones"),
         subnet: id(body, "/properties/vnetSubnetID")?,

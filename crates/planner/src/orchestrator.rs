@@ -1,13 +1,14 @@
 //! What runs the jobs of pools that leave it open (`orchestrator: auto`), by what the article goes
-//! by: scheduling, containers and scaling. Of what this version makes it chooses; what would fit
-//! better and is not made yet, it names.
+//! by: scheduling, containers and scaling. It chooses between nodes of the stack's own and Batch;
+//! what else would fit better, it names.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
 use model::{
     catalog::{Architecture, Catalog},
-    live::{Live, Owner, Provisioning},
+    live::{Live, Provisioning},
     plan::AutoChoice,
+    resource::ResourceKind,
     spec::{
         ContainerRuntime, DiskType, EphemeralOs, Eviction, Grouping, Identity, Network, OnPartial,
         OperatingSystem, Orchestrator, Outbound, Pool, Priority, SizeChoice, Spec, Stage, Zones,
@@ -17,7 +18,7 @@ use model::{
 /// Why an orchestrator was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// What is live of the pool is that of Batch, or the stack's own.
+    /// What is live of the pool is that of Batch, of AKS, or the stack's own.
     Kept(Orchestrator),
     /// The pool has settings of Batch.
     Settings,
@@ -48,6 +49,10 @@ impl Decision {
                 "orchestrator_kept",
                 "the live nodes are of Azure Batch, and stay".to_owned(),
             ),
+            Self::Kept(Orchestrator::Aks) => (
+                "orchestrator_kept",
+                "the live nodes are of Azure Kubernetes Service, and stay".to_owned(),
+            ),
             Self::Kept(_) => (
                 "orchestrator_kept",
                 "the live nodes are the stack's own, and stay".to_owned(),
@@ -68,8 +73,8 @@ impl Decision {
                 ),
             ),
             Self::Service => (
-                "orchestrator_aks_not_yet",
-                "it serves from containers, for which Azure Kubernetes Service would fit best; this version does not choose it"
+                "orchestrator_aks_by_name",
+                "it serves from containers, for which Azure Kubernetes Service would fit best; it is not chosen with `containers`, because its pods name their images: `orchestrator: aks` without that key makes it"
                     .to_owned(),
             ),
             Self::Plain if pool.stage == Stage::Training && nodes > 1 => (
@@ -85,10 +90,10 @@ impl Decision {
         };
         AutoChoice {
             key: "orchestrator".to_owned(),
-            value: if self.orchestrator() == Orchestrator::Batch {
-                "batch"
-            } else {
-                "manual"
+            value: match self.orchestrator() {
+                Orchestrator::Batch => "batch",
+                Orchestrator::Aks => "aks",
+                Orchestrator::Manual | Orchestrator::Auto | Orchestrator::CycleCloud => "manual",
             }
             .to_owned(),
             code: code.to_owned(),
@@ -165,15 +170,23 @@ fn decision(spec: &Spec, pool: &Pool, catalog: &Catalog, kept: Option<Orchestrat
 /// What the live nodes of a pool are.
 fn kept(live: &Live, pool: &str) -> Option<Orchestrator> {
     let mut ours = live.resources.iter().filter(|one| {
-        let is_ours =
-            matches!(&one.owner, Owner::Stack(address) if address.pool_name() == Some(pool));
+        let is_ours = one
+            .address()
+            .is_some_and(|address| address.pool_name() == Some(pool));
         is_ours && one.state.provisioning != Provisioning::Deleting
     });
     ours.find_map(|one| {
         let resource = one.resource.as_ref()?;
-        let is_own = resource.virtual_machine().is_some() || resource.scale_set().is_some();
-        let batch = resource.batch_pool().map(|_| Orchestrator::Batch);
-        batch.or_else(|| is_own.then_some(Orchestrator::Manual))
+        let nodes = [
+            (ResourceKind::BatchPool, Orchestrator::Batch),
+            (ResourceKind::AgentPool, Orchestrator::Aks),
+            (ResourceKind::VirtualMachine, Orchestrator::Manual),
+            (ResourceKind::VirtualMachineScaleSet, Orchestrator::Manual),
+        ];
+        let mut of_kind = nodes
+            .into_iter()
+            .filter(|(kind, _)| *kind == resource.kind());
+        of_kind.next().map(|(_, orchestrator)| orchestrator)
     })
 }
 

@@ -64,7 +64,7 @@ fn containers_scheduling_and_scaling_decide_what_runs_the_jobs() {
     check(
         in_containers(serving()),
         "manual",
-        "orchestrator_aks_not_yet",
+        "orchestrator_aks_by_name",
     );
     let mut several = training();
     several.size = SizeChoice::Named("Standard_ND96isr_H100_v5".into());
@@ -111,4 +111,19 @@ fn what_is_live_stays_also_when_choices_are_made_anew() {
     let live = applied(&good_plan(&spec(plain.clone()), &empty()), &empty());
     let again = good_plan(&spec(plain), &live);
     assert!(!again.has_changes, "{:?}", actions(&again));
+}
+
+#[test]
+fn a_live_agent_pool_stays_one_when_the_choice_is_left_open() {
+    let mut named = open(Stage::Inference, Workload::Complex);
+    named.orchestrator = Orchestrator::Aks;
+    named.size = SizeChoice::Named("Standard_NC4as_T4_v3".into());
+    let live = applied(&good_plan(&spec(named.clone()), &empty()), &empty());
+    let left_open = Pool {
+        orchestrator: Orchestrator::Auto,
+        ..named
+    };
+    let plan = planned(left_open, &live);
+    assert_eq!(code(&plan.pools["train"]), ("aks", "orchestrator_kept"));
+    assert!(!plan.has_changes, "{:?}", actions(&plan));
 }

@@ -8,10 +8,10 @@ use model::{
     cost::Amount,
     diag::{At, Code, Diagnostic, Diagnostics},
     ids::ArmId,
-    live::{Live, Mode, Question},
+    live::{Live, Mode, Power as State, Question},
     plan::{
-        Action, Bootstrap, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime, Plan,
-        PoolPlan, Run, Scope, SpecReference, Step,
+        Action, Bootstrap, CatalogReference, Cost, Explanation, FORMAT_VERSION, Lifetime,
+        Operation, Plan, PoolPlan, Run, Scope, SpecReference, Step,
     },
     price_book::PriceBook,
     spec::Spec,
@@ -367,24 +367,18 @@ impl Assembly<'_> {
     fn cost(&self, steps: &[Step], prices: cost::Prices<'_>) -> (Cost, Option<Amount>) {
         let Input { live, options, .. } = self.input;
         let before = cost::live_items(live);
-        let stopped = |desired: &Desired| match options.power {
-            Some(wish) => wish == Power::Stop,
-            None => self.is_stopped(desired),
-        };
-        let planned: BTreeMap<&Address, Option<&model::resource::Resource>> = steps
-            .iter()
-            .map(|step| (&step.address, step.after.as_ref()))
-            .collect();
+        let planned: BTreeMap<&Address, &Step> =
+            steps.iter().map(|step| (&step.address, step)).collect();
         let desired = self.desired.iter();
         let desired = desired.filter_map(|desired| {
-            let made = planned.get(&desired.address)?;
-            Some((desired, made.unwrap_or(&desired.resource)))
+            let step = planned.get(&desired.address)?;
+            Some((desired, *step))
         });
-        let after = desired.map(|(desired, resource)| cost::Item {
+        let after = desired.map(|(desired, step)| cost::Item {
             address: &desired.address,
-            resource,
-            has_hardware: !stopped(desired),
-            without_hardware: self.stays_away(desired),
+            resource: step.after.as_ref().unwrap_or(&desired.resource),
+            has_hardware: self.runs_after(step),
+            without_hardware: self.stays_away(step),
         });
         // What a destroy, an end or a plan about other pools keeps goes on costing.
         let is_whole = !options.makes_nothing()
@@ -404,19 +398,37 @@ impl Assembly<'_> {
         (cost::compare(before, after, prices), regular)
     }
 
-    /// Whether somebody stopped it by `stop`.
-    fn is_stopped(&self, desired: &Desired) -> bool {
-        let live = self.index.at_id(&desired.id);
-        live.is_some_and(diff::instances::is_stopped)
+    /// Whether a machine has hardware once a step is done: what the step does about it decides, and
+    /// else what it is now. That somebody marked it as stopped gives no hardware back.
+    fn runs_after(&self, step: &Step) -> bool {
+        if let Some(wish) = self.input.options.power {
+            return wish == Power::Start;
+        }
+        let is_made = matches!(
+            step.action,
+            Action::Create | Action::Replace | Action::Repair | Action::Start
+        );
+        let live = self.index.at_id(&step.id);
+        is_made || live.is_none_or(|live| live.state.power != Some(State::Deallocated))
     }
 
     /// How many instances of a scale set have no hardware and get none.
-    fn stays_away(&self, desired: &Desired) -> u32 {
-        if !self.is_stopped(desired) || self.input.options.power.is_some() {
+    fn stays_away(&self, step: &Step) -> u32 {
+        if self.input.options.power.is_some() {
             return 0;
         }
-        let away = self.input.live.instances.get(&desired.id);
-        let away = away.into_iter().flatten().filter(|one| one.is_away());
+        let leaves = |id: &String| {
+            step.operations.iter().any(|operation| {
+                matches!(
+                    operation,
+                    Operation::DeleteInstances { instances }
+                        | Operation::ReplaceInstances { instances }
+                        | Operation::StartInstances { instances } if instances.contains(id)
+                )
+            })
+        };
+        let instances = self.index.instances(&step.id).iter();
+        let away = instances.filter(|one| one.is_away() && !leaves(&one.id));
         u32::try_from(away.count()).unwrap_or(u32::MAX)
     }
 

@@ -38,6 +38,19 @@ pub(crate) fn check(input: Input<'_>, index: &Index<'_>) -> Diagnostics {
     {
         findings.push(unknown(target, &known));
     }
+    for address in &input.options.permissions.replace {
+        if address
+            .pool_name()
+            .is_none_or(|pool| !targets.contains(pool))
+        {
+            let message =
+                format!("`--replace` names `{address}`, of no pool that `--target` names");
+            let finding = Diagnostic::new(Code::ReplaceUnknown, At::Nowhere, message);
+            findings.push(
+                finding.with_help("name its pool with `--target` too, or plan without `--target`"),
+            );
+        }
+    }
     let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
     let message = format!(
         "the plan is about {} alone: nothing is decided for other pools, and nothing is done to them",

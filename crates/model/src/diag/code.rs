@@ -222,6 +222,8 @@ codes! {
     InstancesGo = "STATE006", Note;
     /// Instances without hardware, which stay as they are.
     InstancesAway = "STATE007", Note;
+    /// Nodes that run although `stop` stopped them.
+    RunsThoughStopped = "STATE008", Warning;
     /// Nodes that fail an acceptance check.
     NodeFailsChecks = "VERIFY001", Error;
     /// Nodes that were to be checked and did not answer.

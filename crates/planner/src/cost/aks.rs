@@ -4,13 +4,13 @@
 use model::{
     catalog::ImageOs,
     cost::PurchaseOption,
-    resource::{AgentPool, KubernetesCluster, VmPriority},
+    resource::{AgentPool, KubernetesCluster},
     spec::DiskType,
     units::{CaseInsensitive, SizeName},
 };
 
 use super::{
-    bill::{Item, State, Thing},
+    bill::{Item, State, Thing, of_service, option_of},
     quote::Meter,
     service::{KubernetesTier, Service},
 };
@@ -42,15 +42,8 @@ fn control_plane(tier: &CaseInsensitive) -> Option<Thing> {
 
 /// Things of an agent pool; of as many nodes as there may be where the cluster decides.
 pub(super) fn of_pool(pool: &AgentPool, item: Item<'_>, state: State) -> Vec<(Thing, u32)> {
-    let nodes = match state {
-        State::AsTheyAre => pool.nodes.saturating_sub(item.without_hardware),
-        State::Running => pool.nodes,
-        State::Stopped | State::Evicted => 0,
-    };
-    let option = match pool.priority {
-        VmPriority::Regular => PurchaseOption::OnDemand,
-        VmPriority::Spot { .. } => PurchaseOption::Spot,
-    };
+    let nodes = of_service(pool.nodes, item, state);
+    let option = option_of(&pool.priority);
     let disk = (!pool.os_disk_ephemeral).then_some(pool.os_disk_gb);
     nodes_of(&pool.size, disk, option, nodes)
 }

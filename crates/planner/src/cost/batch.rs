@@ -1,28 +1,16 @@
 //! What a pool of Batch is billed as: its nodes with their disks. Batch itself costs nothing.
 
-use model::{
-    catalog::ImageOs,
-    cost::PurchaseOption,
-    resource::{BatchPool, VmPriority},
-};
+use model::{catalog::ImageOs, resource::BatchPool};
 
 use super::{
-    bill::{Item, State, Thing},
+    bill::{Item, State, Thing, of_service, option_of},
     quote::Meter,
 };
 
 /// Things of a pool, each with its number; the most that there may be where a formula decides.
-/// A node that is not there has no disks either.
 pub(super) fn things(pool: &BatchPool, item: Item<'_>, state: State) -> Vec<(Thing, u32)> {
-    let nodes = match state {
-        State::AsTheyAre => pool.nodes.saturating_sub(item.without_hardware),
-        State::Running => pool.nodes,
-        State::Stopped | State::Evicted => 0,
-    };
-    let option = match pool.priority {
-        VmPriority::Regular => PurchaseOption::OnDemand,
-        VmPriority::Spot { .. } => PurchaseOption::Spot,
-    };
+    let nodes = of_service(pool.nodes, item, state);
+    let option = option_of(&pool.priority);
     let os = Thing::Disk {
         kind: pool.os_disk.disk_type,
         size_gb: pool.os_disk.size_gb,

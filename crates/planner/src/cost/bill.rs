@@ -92,6 +92,23 @@ pub(super) enum State {
     Evicted,
 }
 
+/// How nodes of a priority are paid for.
+pub(super) fn option_of(priority: &VmPriority) -> PurchaseOption {
+    match priority {
+        VmPriority::Regular => PurchaseOption::OnDemand,
+        VmPriority::Spot { .. } => PurchaseOption::Spot,
+    }
+}
+
+/// How many of the nodes of a service are paid for: one that is not there has no disks either.
+pub(super) fn of_service(nodes: u32, item: Item<'_>, state: State) -> u32 {
+    match state {
+        State::AsTheyAre => nodes.saturating_sub(item.without_hardware),
+        State::Running => nodes,
+        State::Stopped | State::Evicted => 0,
+    }
+}
+
 /// Counts things.
 pub(super) fn count<'a>(items: impl IntoIterator<Item = Item<'a>>, state: State) -> Bills {
     let mut bills = Bills::new();
@@ -197,13 +214,9 @@ fn of_machine(
         kind: vm.os_disk.disk_type,
         size_gb: vm.os_disk.size_gb,
     });
-    let option = match vm.priority {
-        VmPriority::Regular => PurchaseOption::OnDemand,
-        VmPriority::Spot { .. } => PurchaseOption::Spot,
-    };
     let machine = runs.then(|| Thing::Machine {
         size: vm.size.clone(),
-        meter: Meter::of(system, option),
+        meter: Meter::of(system, option_of(&vm.priority)),
     });
     let software = vm.plan.as_ref().filter(|_| runs).map(|plan| {
         let PurchasePlan {

@@ -2,13 +2,12 @@
 
 use model::{
     catalog::ImageOs,
-    cost::PurchaseOption,
     resource::{ScaleSet, VmPriority},
     spec::Eviction,
 };
 
 use super::{
-    bill::{Item, State, Thing},
+    bill::{Item, State, Thing, option_of},
     quote::Meter,
     service::Service,
 };
@@ -26,10 +25,13 @@ pub(super) fn things(
         State::Running => all,
         State::AsTheyAre | State::Stopped | State::Evicted => 0,
     };
-    let (option, goes) = match set.priority {
-        VmPriority::Regular => (PurchaseOption::OnDemand, false),
-        VmPriority::Spot { eviction, .. } => (PurchaseOption::Spot, eviction == Eviction::Delete),
-    };
+    let goes = matches!(
+        set.priority,
+        VmPriority::Spot {
+            eviction: Eviction::Delete,
+            ..
+        }
+    );
     let disks = if state == State::Evicted && goes {
         0
     } else {
@@ -54,7 +56,7 @@ pub(super) fn things(
     }
     let machine = Thing::Machine {
         size: set.size.clone(),
-        meter: Meter::of(system, option),
+        meter: Meter::of(system, option_of(&set.priority)),
     };
     things.push((machine, running));
     things.retain(|(_, count)| *count > 0);

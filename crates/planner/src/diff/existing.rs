@@ -330,6 +330,14 @@ impl Existing<'_> {
         }
     }
 
+    fn runs_though_stopped(&self) -> bool {
+        is_stopped(self.live)
+            && matches!(
+                self.live.state.power,
+                Some(Power::Running | Power::Starting)
+            )
+    }
+
     fn report(&self, state: State, changes: &mut Changes) {
         let at = At::Resource(self.desired.address.clone());
         let said = self.live.state.message.as_deref();
@@ -373,6 +381,9 @@ impl Existing<'_> {
                 format!("`{name}` is off but keeps its hardware, and is billed"),
             )
             .with_help("start it, or deallocate it to stop paying"),
+            State::Fine if self.runs_though_stopped() => {
+                runs_though_stopped(at, format!("`{name}` is marked as stopped and runs"))
+            }
             State::Fine | State::Away { .. } => return,
         };
         changes.diagnostics.push(finding);
@@ -453,6 +464,13 @@ impl State {
             Self::Fine => ReasonCode::Differs,
         }
     }
+}
+
+/// Says of what is marked as stopped that it runs, and is paid for.
+pub(super) fn runs_though_stopped(at: At, message: String) -> Diagnostic {
+    Diagnostic::new(Code::RunsThoughStopped, at, message).with_help(
+        "`tensorform stop` with the pool stops it again, `tensorform start` takes the mark away",
+    )
 }
 
 fn change(difference: &Difference, effect: Action) -> AttributeChange {

@@ -14,7 +14,10 @@ use model::{
     },
 };
 
-use super::{Changes, existing::Existing};
+use super::{
+    Changes,
+    existing::{Existing, runs_though_stopped},
+};
 
 /// Instances that a message names.
 const NAMED: usize = 10;
@@ -165,15 +168,44 @@ impl<'a> Members<'a> {
                 "the set was stopped on purpose: `tensorform start` with its pool starts them";
             self.say(Code::InstancesAway, message, help, changes);
         }
-        let failed = ids(|one| one.has_failed() && !one.never_made());
-        if !failed.is_empty() {
-            let message = format!(
-                "{} of {all} instances of `{name}` run, but their last operation failed: {}",
-                failed.len(),
-                listed(&failed)
-            );
-            let help = "they are never deleted for that";
-            self.say(Code::FailedButRuns, message, help, changes);
+        if is_stopped(self.live) {
+            self.report_running(&ids(|one| !one.is_away() && !one.has_failed()), changes);
+        }
+        self.report_failed(&ids(|one| one.has_failed() && !one.never_made()), changes);
+    }
+
+    /// Says of instances that run which of them failed in their last operation.
+    fn report_failed(self, failed: &[String], changes: &mut Changes) {
+        if failed.is_empty() {
+            return;
+        }
+        let message = format!(
+            "{} of {} instances of `{}` run, but their last operation failed: {}",
+            failed.len(),
+            self.living().count(),
+            self.live.id.name(),
+            listed(failed)
+        );
+        let help = "they are never deleted for that";
+        self.say(Code::FailedButRuns, message, help, changes);
+    }
+
+    /// Says of a set that is marked as stopped which of its instances run, and that new ones will.
+    fn report_running(self, running: &[String], changes: &mut Changes) {
+        let name = self.live.id.name();
+        let mut what = Vec::new();
+        if !running.is_empty() {
+            what.push(format!("these of its instances run: {}", listed(running)));
+        }
+        match self.wanted.saturating_sub(self.capacity()) {
+            0 => {}
+            1 => what.push("its new instance will run".to_owned()),
+            new => what.push(format!("its {new} new instances will run")),
+        }
+        if !what.is_empty() {
+            let message = format!("`{name}` is marked as stopped, and {}", what.join(", and "));
+            let at = At::Resource(self.address.clone());
+            changes.diagnostics.push(runs_though_stopped(at, message));
         }
     }
 

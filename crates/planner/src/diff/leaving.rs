@@ -15,9 +15,7 @@ use super::{
     instances::{Members, age, is_stopped, listed},
     replace,
 };
-
-/// The most instances of a set in one placement group, and of any other.
-const MOST: (u32, u32) = (100, 1_000);
+use crate::{select::MOST_OF_A_SET, sizing::estimate::MOST_WITH_INFINIBAND};
 
 /// Ids of the instances that leave a set, each list from the oldest.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +62,11 @@ impl Existing<'_> {
         rest.retain(|id| !going.contains(id));
         let set = self.desired.resource.scale_set();
         let is_single = set.is_some_and(|set| set.single_placement_group);
-        let most = if is_single { MOST.0 } else { MOST.1 };
+        let most = if is_single {
+            MOST_WITH_INFINIBAND
+        } else {
+            MOST_OF_A_SET
+        };
         let more = u32::try_from(rest.len()).unwrap_or(u32::MAX);
         if members.wanted.saturating_add(more) > most {
             going.append(&mut rest);

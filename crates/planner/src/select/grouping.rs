@@ -20,7 +20,7 @@ use crate::sizing::estimate::MOST_WITH_INFINIBAND;
 const MOST_SINGLE_VMS_BY_DEFAULT: u32 = 10;
 
 /// The most instances of a set that spans placement groups.
-const MOST_OF_A_SET: u32 = 1_000;
+pub(crate) const MOST_OF_A_SET: u32 = 1_000;
 
 /// What the nodes of a pool are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

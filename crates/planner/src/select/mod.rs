@@ -71,7 +71,7 @@ pub use self::{
     grouping::Placement,
     pool::select,
 };
-pub(crate) use self::{demand::Demand, weight::Weights};
+pub(crate) use self::{demand::Demand, grouping::MOST_OF_A_SET, weight::Weights};
 
 pub(crate) use self::reservation::short as short_of_places;
 

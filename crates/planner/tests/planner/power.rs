@@ -7,7 +7,7 @@ use model::{
     resource::tags,
     spec::{EphemeralPlacement, Spec, Stage, Workload},
 };
-use tensorform_planner::Power as Wish;
+use tensorform_planner::{Options, Power as Wish};
 
 use crate::{
     scale_sets::{away, ethernet, going, live_set, step, with_count},
@@ -111,6 +111,70 @@ fn nodes_whose_os_disk_would_go_are_not_stopped_but_start() {
         let found = codes(&planned.diagnostics).contains(&"CHANGE002");
         assert_eq!(found, refused, "{wish:?}: {:?}", planned.diagnostics);
     }
+}
+
+/// What a plan costs before and after, and the codes of its findings.
+fn money(spec: &Spec, live: &Live, options: &Options) -> (i64, i64, Vec<String>) {
+    let planned = planned_with(spec, Catalog::embedded(), live, options);
+    let found = codes(&planned.diagnostics);
+    let found = found.into_iter().map(ToOwned::to_owned).collect();
+    let cost = planned.plan.expect("a plan").cost;
+    (
+        cost.before.hourly_micros.0,
+        cost.after.hourly_micros.0,
+        found,
+    )
+}
+
+#[test]
+fn new_instances_of_a_stopped_set_run_and_are_paid_for() {
+    let spec = spec(ethernet(12));
+    let mut live = live_stack(&spec);
+    mark(&mut live, tags::STOPPED);
+    for one in live_set(&mut live).2.iter_mut() {
+        one.state = away();
+    }
+    let (stopped, after, found) = money(&spec, &live, &options());
+    assert_eq!(stopped, after);
+    assert!(!found.contains(&"STATE008".to_owned()), "{found:?}");
+    let (before, after, found) = money(&with_count(&spec, 13), &live, &options());
+    // What twelve machines without their disks cost is the difference between running and not.
+    let (running, _, _) = money(&spec, &live_stack(&spec), &options());
+    assert!(
+        after - before > (running - stopped) / 12,
+        "{after} {before}"
+    );
+    assert!(found.contains(&"STATE008".to_owned()), "{found:?}");
+}
+
+#[test]
+fn nodes_that_run_though_they_were_stopped_are_said_and_paid_for() {
+    let wide = spec(ethernet(12));
+    let mut live = live_stack(&wide);
+    mark(&mut live, tags::STOPPED);
+    let (before, after, found) = money(&wide, &live, &options());
+    assert_eq!(before, after, "a mark gives no hardware back");
+    assert!(found.contains(&"STATE008".to_owned()), "{found:?}");
+
+    let mut live = live_stack(&small());
+    vm(&mut live, 0).tags.set(tags::POWER, tags::STOPPED);
+    let (before, after, found) = money(&small(), &live, &options());
+    assert_eq!(before, after);
+    assert!(found.contains(&"STATE008".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_stopped_node_that_is_replaced_runs_and_is_paid_for() {
+    let running = live_stack(&small());
+    let (all, _, _) = money(&small(), &running, &options());
+    let mut live = running;
+    vm(&mut live, 0).tags.set(tags::POWER, tags::STOPPED);
+    vm(&mut live, 0).state.power = Some(Power::Deallocated);
+    let mut options = options();
+    options.permissions.replace = vec!["pool.train[0].vm".parse().expect("an address")];
+    let (before, after, _) = money(&small(), &live, &options);
+    assert!(before < after);
+    assert_eq!(after, all);
 }
 
 /// Marks the set as stopped by somebody who asked for it.

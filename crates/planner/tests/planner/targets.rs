@@ -134,3 +134,19 @@ fn a_target_that_nobody_knows_is_refused_with_the_nearest_name() {
     );
     assert_eq!(finding.help, ["did you mean `train`?"]);
 }
+
+#[test]
+fn what_is_to_be_replaced_is_of_a_pool_that_the_plan_is_about() {
+    let spec = three();
+    let live = applied(
+        &good(&spec, &empty(), &["train", "serve", "spare"]),
+        &empty(),
+    );
+    let mut options = about(&["train"]);
+    for (address, refused) in [("pool.serve[0].vm", true), ("pool.train[0].vm", false)] {
+        options.permissions.replace = vec![address.parse().expect("an address")];
+        let planned = planned_with(&spec, Catalog::embedded(), &live, &options);
+        let found = codes(&planned.diagnostics).contains(&"CHANGE005");
+        assert_eq!(found, refused, "{:?}", planned.diagnostics);
+    }
+}

@@ -11,7 +11,7 @@ use crate::{
     failure,
     line::Line,
     paper::Paper,
-    plan::{essence, shown},
+    plan::{essence, shown, summary},
     style::{Ink, Style},
     words,
 };
@@ -72,7 +72,13 @@ fn sum(plan: &Plan) -> String {
     } else {
         ", as far as it could be read"
     };
-    match plan.changes().count() {
+    let changes: Vec<String> = plan
+        .changes()
+        .map(|step| step.address.to_string())
+        .collect();
+    let mut different = summary::left_different(plan);
+    different.extend(changes.iter().map(String::as_str));
+    match different.len() {
         0 => format!("No drift: all {all} resources are as the spec says{limits}."),
         1 => format!("1 of {all} resources is not as the spec says{limits}."),
         many => format!(

@@ -19,7 +19,7 @@ mod kubernetes;
 
 mod consequences;
 
-mod summary;
+pub(crate) mod summary;
 
 mod findings;
 

@@ -1,6 +1,11 @@
 //! The sentence that sums up a plan.
 
-use model::plan::{Action, Plan};
+use std::collections::BTreeSet;
+
+use model::{
+    diag::Code,
+    plan::{Action, Plan},
+};
 
 use crate::{events::summary::Left, words};
 
@@ -16,7 +21,7 @@ pub(super) fn sentence(plan: &Plan) -> String {
         } else if plan.orphans {
             format!("No changes. {} has no orphans that can go.", plan.stack)
         } else {
-            no_changes(unchanged, plan.complete)
+            no_changes(unchanged, left_different(plan).len(), plan.complete)
         };
     }
     let (restarts, stops) = (number(Action::RestartUpdate), number(Action::StopUpdate));
@@ -91,12 +96,30 @@ fn nothing_more_ends(plan: &Plan) -> String {
     }
 }
 
-fn no_changes(unchanged: usize, complete: bool) -> String {
+/// The resources that differ from the spec in what a plan does not change: its findings say in what.
+pub(crate) fn left_different(plan: &Plan) -> BTreeSet<&str> {
+    let codes = [Code::ChangeRefused.as_str(), Code::CannotChange.as_str()];
+    let findings = plan.diagnostics.iter();
+    findings
+        .filter(|finding| codes.contains(&finding.code.as_str()))
+        .filter_map(|finding| finding.at.as_ref()?.resource.as_deref())
+        .collect()
+}
+
+fn no_changes(unchanged: usize, different: usize, complete: bool) -> String {
     let limits = if complete {
         ""
     } else {
         ", as far as it could be read"
     };
+    if different > 0 {
+        let differ = if different == 1 { "differs" } else { "differ" };
+        return format!(
+            "No changes, but {} of {} {differ} in what is not changed{limits}: the findings say in what.",
+            words::count(different),
+            words::counted(unchanged, "resource", "resources"),
+        );
+    }
     match unchanged {
         0 => format!("No changes. Nothing exists and nothing is wanted{limits}."),
         1 => format!("No changes. The one resource is as the spec says{limits}."),

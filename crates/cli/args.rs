@@ -415,7 +415,10 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Plan to delete everything
-    #[arg(long, conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt", "release"])]
+    #[arg(
+        long,
+        conflicts_with_all = ["replace", "reselect", "renew", "target", "adopt", "release", "offline"]
+    )]
     pub(crate) destroy: bool,
     /// Only tell what is live and not as the spec says
     #[arg(

@@ -28,14 +28,29 @@ pub(crate) fn name(path: &Path) -> String {
     }
 }
 
+/// The most bytes of a file that are read: plans of the largest stacks have some megabytes.
+const MOST: u64 = 256 << 20;
+
 /// Everything in a file, or on standard input.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    if !is_standard(path) {
-        return fs::read(path);
+    if is_standard(path) {
+        return whole(io::stdin().lock(), MOST);
     }
+    whole(fs::File::open(path)?, MOST)
+}
+
+/// Everything that there is to read, if it is no more than so many bytes: a device may never end.
+fn whole(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes)?;
-    Ok(bytes)
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
+        return Ok(bytes);
+    }
+    let message = format!(
+        "it has more than {} MiB, and no file that belongs here does",
+        most >> 20
+    );
+    Err(io::Error::new(ErrorKind::FileTooLarge, message))
 }
 
 /// The text of a file that is no spec.
@@ -89,4 +104,17 @@ pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Stop {
         .map_or("check the permissions", |(_, help)| help);
     let message = format!("`{}` cannot be written: {error}", path.display());
     Stop::because(Code::FileUnusable, message).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_ends_is_not_read_to_its_end() {
+        assert_eq!(whole(&b"text"[..], 4).expect("four bytes"), b"text");
+        let endless = whole(io::repeat(0), 2 << 20).expect_err("no end");
+        assert_eq!(endless.kind(), ErrorKind::FileTooLarge);
+        assert!(endless.to_string().contains("2 MiB"), "{endless}");
+    }
 }

@@ -59,6 +59,7 @@ transcripts! {
     scarce,
     shrink,
     sized,
+    stopped,
     unreadable,
     usage,
     windows,

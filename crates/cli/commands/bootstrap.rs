@@ -45,6 +45,9 @@ pub(crate) fn run(app: &App, arguments: &args::Bootstrap) -> Outcome {
         plan.bootstraps.get(&tag)
     });
     let (Some(bootstrap), Some(size)) = (recorded, size) else {
+        if app.output.is_json() {
+            app.output.data(&render::bootstrap::json(name, size, None));
+        }
         app.output
             .note("Nodes of the pool run nothing when they start first.\n");
         return Ok(Exit::Done);
@@ -61,7 +64,8 @@ pub(crate) fn run(app: &App, arguments: &args::Bootstrap) -> Outcome {
         given(node)
     };
     if app.output.is_json() {
-        app.output.data(&render::bootstrap::json(name, size, &text));
+        app.output
+            .data(&render::bootstrap::json(name, Some(size), Some(&text)));
     } else {
         app.output.data(&text);
     }

@@ -9,7 +9,7 @@ use crate::failure;
 pub const FORMAT_VERSION: &str = "1.0";
 
 /// The document.
-pub fn json(pool: &str, size: &SizeName, text: &str) -> String {
+pub fn json(pool: &str, size: Option<&SizeName>, text: Option<&str>) -> String {
     failure::document(&json!({
         "format_version": FORMAT_VERSION,
         "pool": pool,

@@ -53,6 +53,7 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         Properties::AgentPool(pool) => kubernetes::pool_over_live(pool, live)?,
         Properties::ResourceGroup(_)
         | Properties::SshPublicKey(_)
+        | Properties::ProximityPlacementGroup(_)
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::BatchAccount(_)
@@ -117,6 +118,7 @@ pub(crate) fn changes(
         },
         ResourceKind::ResourceGroup
         | ResourceKind::NetworkInterface
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::MarketplaceTerms
         | ResourceKind::BatchAccount
         | ResourceKind::BatchPool
@@ -311,6 +313,11 @@ fn machine_changes(
                 let group = encoded.pointer("/properties/capacityReservation").cloned();
                 properties["capacityReservation"] =
                     group.unwrap_or_else(|| json!({"capacityReservationGroup": {"id": null}}));
+            }
+            "proximity_placement_group" => {
+                let group = encoded.pointer("/properties/proximityPlacementGroup");
+                // One without an id takes the machine out of its group.
+                properties["proximityPlacementGroup"] = group.cloned().unwrap_or_else(|| json!({}));
             }
             "os_disk.size_gb" | "os_disk.disk_type" => disk_attributes.push(attribute.clone()),
             "os_disk.delete_with_vm" => {

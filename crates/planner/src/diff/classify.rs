@@ -67,6 +67,8 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::SshPublicKey => {
             &[("location", Class::Replace), ("public_key", Class::Update)]
         }
+        // Nodes would have to leave it first.
+        ResourceKind::ProximityPlacementGroup => &[("location", Class::Refuse)],
         // A data disk is never made anew: that would lose what is on it.
         ResourceKind::Disk => &[
             ("location", Class::Refuse),
@@ -106,6 +108,7 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("priority.eviction", Class::Replace),
     ("priority.max_price", Class::Stop),
     ("capacity_reservation", Class::Stop),
+    ("proximity_placement_group", Class::Stop),
     ("computer_name", Class::Replace),
     ("admin_user", Class::Replace),
     // Azure keeps the keys of the day the VM was made.
@@ -152,6 +155,7 @@ const SCALE_SET: &[Row] = &[
     ("priority.max_price", Class::Update),
     // Every instance would have to be stopped and changed by itself.
     ("capacity_reservation", Class::Replace),
+    ("proximity_placement_group", Class::Replace),
     ("computer_name_prefix", Class::Replace),
     ("admin_user", Class::Replace),
     // Instances keep the keys of the day they were made.

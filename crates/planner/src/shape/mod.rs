@@ -121,8 +121,12 @@ pub fn run(
             context,
         };
         match selection.placement {
-            Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
+            Placement::SingleVms => {
+                desired.extend(node::own_group(scope, name, pool));
+                desired.extend(node::pool(scope, name, pool, selection));
+            }
             Placement::ScaleSet(orchestration) => {
+                desired.extend(node::own_group(scope, name, pool));
                 desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
             }
             Placement::BatchPool => {
@@ -184,6 +188,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::NatGateway
         | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::BatchAccount
         | ResourceKind::KubernetesCluster => 3,
         ResourceKind::Disk

@@ -10,7 +10,7 @@ use super::super::{
     EncodeError, identity, readiness,
     virtual_machine::{
         caching, diff_disk_settings, image_reference, linux_configuration, os_caching,
-        purchase_plan, reservation, security_profile, spot, storage_account_type,
+        purchase_plan, reference, reservation, security_profile, spot, storage_account_type,
     },
 };
 
@@ -57,6 +57,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         plan: _,
         priority,
         capacity_reservation,
+        proximity_placement_group,
         computer_name_prefix,
         admin_user,
         ssh_keys,
@@ -92,6 +93,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
     profile.capacity_reservation = capacity_reservation.as_ref().map(reservation);
     let mut properties = m::VirtualMachineScaleSetProperties::new();
     properties.virtual_machine_profile = Some(profile);
+    properties.proximity_placement_group = proximity_placement_group.as_ref().map(reference);
     properties.single_placement_group = Some(*single_placement_group);
     properties.platform_fault_domain_count = Some(number("fault_domains", *fault_domains)?);
     properties.upgrade_policy = upgrade_policy.as_ref().map(mode).transpose()?;

@@ -29,6 +29,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         password: _,
         priority,
         capacity_reservation,
+        proximity_placement_group,
         computer_name,
         admin_user,
         ssh_keys,
@@ -65,6 +66,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
     properties.security_profile = security_profile(security);
     set_priority(&mut properties, priority)?;
     properties.capacity_reservation = capacity_reservation.as_ref().map(reservation);
+    properties.proximity_placement_group = proximity_placement_group.as_ref().map(reference);
     let mut typed = m::VirtualMachine::new(m::Resource::new(location.as_str().to_owned()));
     typed.zones.clone_from(zones);
     typed.plan = plan.as_ref().map(purchase_plan);
@@ -397,12 +399,17 @@ fn eviction_policy(eviction: Eviction) -> m::EvictionPolicy {
     }
 }
 
+/// A reference to another resource by its id.
+pub(in crate::wire) fn reference(id: &ArmId) -> m::SubResource {
+    m::SubResource {
+        id: Some(id.to_string()),
+    }
+}
+
 /// The capacity reservation group that machines draw from.
 pub(in crate::wire) fn reservation(group: &ArmId) -> m::CapacityReservationProfile {
     m::CapacityReservationProfile {
-        capacity_reservation_group: Some(m::SubResource {
-            id: Some(group.to_string()),
-        }),
+        capacity_reservation_group: Some(reference(group)),
     }
 }
 

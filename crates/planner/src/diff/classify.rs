@@ -67,8 +67,6 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::SshPublicKey => {
             &[("location", Class::Replace), ("public_key", Class::Update)]
         }
-        // Nodes would have to leave it first.
-        ResourceKind::ProximityPlacementGroup => &[("location", Class::Refuse)],
         // A data disk is never made anew: that would lose what is on it.
         ResourceKind::Disk => &[
             ("location", Class::Refuse),
@@ -88,8 +86,11 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::BatchPool => BATCH_POOL,
         ResourceKind::KubernetesCluster => CLUSTER,
         ResourceKind::AgentPool => AGENT_POOL,
-        // Only what a VM left behind: there is no desired one to compare with.
-        ResourceKind::NetworkInterface => &[("location", Class::Refuse)],
+        // Nodes would have to leave the group first. Of interfaces there is only what a VM left
+        // behind, and no desired one to compare with.
+        ResourceKind::ProximityPlacementGroup | ResourceKind::NetworkInterface => {
+            &[("location", Class::Refuse)]
+        }
         // Terms are accepted or not: there is nothing to change.
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }

@@ -9,7 +9,7 @@ use model::{
 
 use super::{Context, Findings, Placement, grouping};
 
-fn existing<'a>(context: Context<'a>) -> Option<&'a model::ids::ArmId> {
+fn existing(context: Context<'_>) -> Option<&model::ids::ArmId> {
     match context.pool.proximity_placement_group.as_ref()? {
         ProximityGroup::Existing(id) => Some(id),
         ProximityGroup::Own => None,
@@ -17,7 +17,7 @@ fn existing<'a>(context: Context<'a>) -> Option<&'a model::ids::ArmId> {
 }
 
 /// What is known of the existing group of a pool.
-fn fact<'a>(context: Context<'a>) -> Option<&'a ProximityGroupFact> {
+fn fact(context: Context<'_>) -> Option<&ProximityGroupFact> {
     let answer = context
         .live
         .facts

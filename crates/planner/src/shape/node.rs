@@ -178,6 +178,20 @@ impl Node<'_> {
             identities: identities(self.scope.spec),
             reports_readiness: bootstrap::of_pool(self.pool).is_some(),
         };
+        Desired {
+            address: Address::vm(self.name, index),
+            id,
+            resource: Resource {
+                tags: self.tags.clone(),
+                properties: Properties::VirtualMachine(Box::new(properties)),
+            },
+            needs: self.needs(index),
+            allowed: allowed(self.pool),
+        }
+    }
+
+    /// What must be there before the VM of a node.
+    fn needs(&self, index: u32) -> Vec<Address> {
         let mut needs = vec![self.scope.subnet.needs.clone()];
         needs.extend(self.os().is_linux().then(Address::ssh_key));
         needs.extend(self.selection.terms.as_ref().map(Address::terms));
@@ -189,16 +203,7 @@ impl Node<'_> {
                 .iter()
                 .map(|disk| Address::data_disk(self.name, index, disk.lun)),
         );
-        Desired {
-            address: Address::vm(self.name, index),
-            id,
-            resource: Resource {
-                tags: self.tags.clone(),
-                properties: Properties::VirtualMachine(Box::new(properties)),
-            },
-            needs,
-            allowed: allowed(self.pool),
-        }
+        needs
     }
 
     fn attachments(&self, index: u32) -> BTreeMap<u32, DataDiskAttachment> {

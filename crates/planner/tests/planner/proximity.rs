@@ -170,19 +170,20 @@ fn an_existing_group_must_fit() {
             theirs()
         )]
     );
-    let cases: [(fn(&mut ProximityGroupFact), &str); 2] = [
-        (
-            |fact| fact.location = Region::new("westus2"),
-            "PROXIMITY001 the proximity placement group `near` is in westus2, the pool in eastus",
-        ),
-        (
-            |fact| fact.sizes = [SizeName::from("Standard_D4s_v5")].into(),
-            "PROXIMITY001 the proximity placement group `near` is meant for `Standard_D4s_v5`, not for `Standard_E8s_v5`",
-        ),
-    ];
-    for (edit, expected) in cases {
-        assert_eq!(told(existing(1), &with(&empty(), edit)), [expected]);
-    }
+    let elsewhere = with(&empty(), |fact| fact.location = Region::new("westus2"));
+    assert_eq!(
+        told(existing(1), &elsewhere),
+        ["PROXIMITY001 the proximity placement group `near` is in westus2, the pool in eastus"]
+    );
+    let meant = with(&empty(), |fact| {
+        fact.sizes = [SizeName::from("Standard_D4s_v5")].into();
+    });
+    assert_eq!(
+        told(existing(1), &meant),
+        [
+            "PROXIMITY001 the proximity placement group `near` is meant for `Standard_D4s_v5`, not for `Standard_E8s_v5`"
+        ]
+    );
     assert_eq!(
         told(existing(1), &with(&empty(), |_| {})),
         Vec::<String>::new()

@@ -10,7 +10,7 @@ use model::{
         OwnImage, PurchasePlan, Security, System, VirtualMachine, VmPriority,
     },
     spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
-    units::CaseInsensitive,
+    units::{CaseInsensitive, SizeName},
 };
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
@@ -43,12 +43,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         reports_readiness: _,
     } = machine;
     let mut properties = m::VirtualMachineProperties::new();
-    properties.hardware_profile = Some(m::HardwareProfile {
-        vm_size: Some(m::hardware_profile::VmSize::UnknownValue(
-            size.as_str().to_owned(),
-        )),
-        ..m::HardwareProfile::default()
-    });
+    properties.hardware_profile = Some(hardware_profile(size));
     properties.storage_profile = Some(m::StorageProfile {
         image_reference: Some(image_reference(image)),
         os_disk: Some(os_disk_body(os_disk)?),
@@ -83,6 +78,15 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         body["identity"] = identity;
     }
     Ok(body)
+}
+
+fn hardware_profile(size: &SizeName) -> m::HardwareProfile {
+    m::HardwareProfile {
+        vm_size: Some(m::hardware_profile::VmSize::UnknownValue(
+            size.as_str().to_owned(),
+        )),
+        ..m::HardwareProfile::default()
+    }
 }
 
 pub(in crate::wire) fn image_reference(image: &ImageReference) -> m::ImageReference {

@@ -295,6 +295,7 @@ impl Stage {
             // No stack here has any.
             has_aks: false,
             has_bastion: spec.access.via == Via::Bastion,
+            pools: (!destroy).then(|| spec.pools.keys().cloned().collect()),
             whole_group: destroy,
             read_at: None,
         };

@@ -127,8 +127,12 @@ impl<'a> Assembly<'a> {
         };
         let tags = wire::tags_of(body);
         let owner = self.owner(kind, &id, body, &tags);
-        let resource = match wire::decode_with(kind, body, &self.disks) {
-            Ok(mut resource) => {
+        // Of an instance of a set its state is looked at; what it is, its set says.
+        let is_instance = kind == ResourceKind::VirtualMachine && self.is_member(body);
+        let decoded = (!is_instance).then(|| wire::decode_with(kind, body, &self.disks));
+        let resource = match decoded.transpose() {
+            Ok(None) => None,
+            Ok(Some(mut resource)) => {
                 if let Some(vm) = resource.virtual_machine_mut() {
                     vm.network.public_address = self.addressed.contains(&id);
                 }

@@ -28,6 +28,7 @@ pub(crate) mod readiness;
 mod request;
 
 pub(crate) mod patch;
+pub(crate) mod slim;
 pub(crate) mod state;
 
 use model::{

@@ -17,7 +17,8 @@ use super::{
 use crate::{
     client::Client,
     error::{ReadError, RequestError},
-    versions, wire,
+    versions,
+    wire::{self, member::Member},
 };
 
 /// Kinds that stand in a group and are always listed there. VMs have lists of their own, subnets
@@ -38,8 +39,8 @@ pub(super) struct Lists {
     pub(super) group: Option<Value>,
     /// Bodies by kind, from the spec's group and from others.
     pub(super) by_kind: BTreeMap<ResourceKind, Vec<Value>>,
-    /// Scale sets of the stack in the spec's group.
-    pub(super) own_sets: BTreeSet<ArmId>,
+    /// VMs that are instances of the stack's Flexible sets.
+    pub(super) members: Vec<Member>,
     /// Instance views of VMs by their id, where the body has none.
     pub(super) views: BTreeMap<ArmId, Value>,
     /// Instances of Uniform sets of the stack by the id of their set.
@@ -71,7 +72,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     let mut lists = Lists {
         group,
         by_kind: always,
-        own_sets: machines.own_sets,
+        members: machines.members,
         views: machines.views,
         unread: machines.unread.into_iter().collect(),
         ..Lists::default()
@@ -219,7 +220,7 @@ impl Reader<'_> {
         }
         let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
         let mut machines = machines.into_iter().flatten();
-        let unseen = machines.any(|body| self.is_ours(body) && !machines::has_view(body));
+        let unseen = machines.any(|body| self.is_ours(body));
         if unseen && lists.views.is_empty() && lists.unread.is_empty() {
             let (views, unread) = machines::views(self).await?;
             lists.views = views;
@@ -245,14 +246,14 @@ impl Reader<'_> {
     /// disk of a listed VM, or a VM leaves out what its OS disk knows.
     async fn disks(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
         let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
-        let mut os_disks = BTreeSet::new();
+        let of_members = lists.members.iter().filter_map(|one| one.os_disk.clone());
+        let mut os_disks: BTreeSet<ArmId> = of_members.collect();
         let mut groups = BTreeSet::new();
         for body in machines.into_iter().flatten() {
             let (disk, complete) = wire::os_disk_id(body);
             if let Some(group) = disk.as_ref().and_then(ArmId::group)
                 && !complete
                 && self.is_ours(body)
-                && !machines::is_member(body, &lists.own_sets)
             {
                 groups.insert(group.to_lowercase());
             }

@@ -13,16 +13,24 @@ use model::{address::Address, ids::ArmId, live::Unread, resource::ResourceKind, 
 use serde_json::Value;
 
 use super::lists::{Reader, none_if_absent};
-use crate::{error::ReadError, paging::Pages, versions, wire};
+use crate::{
+    error::ReadError,
+    paging::Pages,
+    versions,
+    wire::{self, member::Member},
+};
 
 /// What listing VMs gave.
 pub(super) struct Machines {
+    /// VMs that are in no set of the stack.
     pub(super) bodies: Vec<Value>,
+    /// Those that are.
+    pub(super) members: Vec<Member>,
     /// Instance views by the VM's id, where the body has none.
     pub(super) views: BTreeMap<ArmId, Value>,
     pub(super) unread: Option<Unread>,
     /// Scale sets of the stack.
-    pub(super) own_sets: BTreeSet<ArmId>,
+    own_sets: BTreeSet<ArmId>,
     /// Pages that were left out: the VMs on them are in sets of the stack, or not of the stack.
     rest: Option<Pages>,
 }
@@ -58,14 +66,15 @@ impl FirstPage {
         let ours = sets.iter().filter(|body| reader.is_ours(body));
         let own_sets: BTreeSet<ArmId> = ours.filter_map(id_of).collect();
         let Self { bodies, pages } = self;
-        let bodies = slim(bodies, &own_sets).collect();
         let mut machines = Machines {
-            bodies,
+            bodies: Vec::new(),
+            members: Vec::new(),
             views: BTreeMap::new(),
             unread: None,
             own_sets,
             rest: Some(pages),
         };
+        machines.sort(bodies);
         if machines.is_at_end() || !holds_all_nodes(reader, sets) {
             machines.read_rest(reader).await?;
         } else {
@@ -89,7 +98,13 @@ impl Machines {
         if self.is_at_end() {
             return Ok(self);
         }
-        let known: BTreeSet<ArmId> = self.bodies.iter().filter_map(id_of).collect();
+        let members = self.members.iter().map(|member| member.id.clone());
+        let known: BTreeSet<ArmId> = self
+            .bodies
+            .iter()
+            .filter_map(id_of)
+            .chain(members)
+            .collect();
         let arm_type = ResourceKind::VirtualMachine.arm_type();
         let group = &reader.scope.resource_group;
         let is_here = |id: &ArmId| {
@@ -101,45 +116,71 @@ impl Machines {
             id.resource_type().eq_ignore_ascii_case(arm_type) && is_here(id) && !known.contains(id)
         });
         if is_missing {
-            let listed: BTreeMap<ArmId, Value> = std::mem::take(&mut self.bodies)
-                .into_iter()
-                .filter_map(with_id)
-                .collect();
+            // The pages that were left out have all instances once more.
+            let members = std::mem::take(&mut self.members);
             self.read_rest(reader).await?;
-            let mut rest = std::mem::take(&mut self.bodies);
-            rest.retain(|body| id_of(body).is_none_or(|id| !listed.contains_key(&id)));
-            self.bodies = listed.into_values().chain(rest).collect();
+            self.members = members;
         }
         Ok(self)
+    }
+
+    /// Takes apart what is in a set of the stack and what is not.
+    fn sort(&mut self, page: Vec<Value>) {
+        for body in page {
+            let set = wire::set_of_vm(&body).filter(|set| self.own_sets.contains(set));
+            match set.and_then(|_| Member::of(&body)) {
+                Some(member) => self.members.push(member),
+                None => self.bodies.push(body),
+            }
+        }
     }
 
     /// Reads all VMs of the group that are left, and the states of all VMs once one of them is
     /// ours: the list of states covers the subscription, so it is read only when there is a need.
     async fn read_rest(&mut self, reader: &Reader<'_>) -> Result<(), ReadError> {
-        let mut pages = self.rest.take();
-        let own_sets = self.own_sets.clone();
-        let rest = async move {
-            let mut rest = Vec::new();
-            while let Some(pages) = pages.as_mut().filter(|pages| !pages.is_at_end()) {
+        let Some(mut pages) = self.rest.take() else {
+            return Ok(());
+        };
+        // With one of ours known the two lists are read side by side.
+        let early = self.needs_views(reader);
+        let early_views = async {
+            if early {
+                Some(views(reader).await)
+            } else {
+                None
+            }
+        };
+        let rest = async {
+            while !pages.is_at_end() {
                 let mut page = Vec::new();
                 let read = pages.page(reader.client, &mut page).await;
                 reader.said(&what(reader), read).await?;
-                rest.extend(slim(page, &own_sets));
+                self.sort(page);
             }
-            Ok::<_, ReadError>(rest)
+            Ok::<_, ReadError>(())
         };
-        let has_power = |body: &Value| has_power(reader, body);
-        if self.bodies.iter().any(has_power) {
-            let (rest, views) = join(rest, views(reader)).await;
-            self.bodies.extend(rest?);
-            (self.views, self.unread) = views?;
-            return Ok(());
+        let (rest, found) = join(rest, early_views).await;
+        rest?;
+        let found = match found {
+            None if self.needs_views(reader) => Some(views(reader).await),
+            found => found,
+        };
+        if let Some(found) = found {
+            (self.views, self.unread) = found?;
         }
-        self.bodies.extend(rest.await?);
-        if self.bodies.iter().any(has_power) {
-            (self.views, self.unread) = views(reader).await?;
+        for member in self.members.iter_mut().filter(|member| !member.has_view) {
+            if let Some(view) = self.views.get(&member.id) {
+                member.see(view);
+            }
         }
         Ok(())
+    }
+
+    /// Whether the power state of a VM may matter and is not known: it is ours, or in a set.
+    fn needs_views(&self, reader: &Reader<'_>) -> bool {
+        let mut bodies = self.bodies.iter();
+        self.members.iter().any(|member| !member.has_view)
+            || bodies.any(|body| reader.is_ours(body) || wire::set_of_vm(body).is_some())
     }
 
     /// Reads the VMs of the stack's Flexible sets, each with its instance view.
@@ -151,7 +192,6 @@ impl Machines {
             .filter(|id| self.own_sets.contains(id));
         let found = join_all(ids.map(|id| {
             let path = &path;
-            let own_sets = &self.own_sets;
             async move {
                 let filter = format!("'virtualMachineScaleSet/id' eq '{id}'");
                 let query = [
@@ -159,21 +199,19 @@ impl Machines {
                     ("$expand", "instanceView"),
                     ("api-version", versions::COMPUTE),
                 ];
-                let slim = |body| Some(slim_one(body, own_sets));
-                let bodies = reader.client.list_of(path, &query, slim).await;
-                let bodies = none_if_absent(bodies);
+                let member = |body: Value| Member::of(&body);
+                let members = reader.client.list_of(path, &query, member).await;
+                let members = none_if_absent(members);
                 reader
-                    .said(&format!("the instances of `{}`", id.name()), bodies)
+                    .said(&format!("the instances of `{}`", id.name()), members)
                     .await
             }
         }))
         .await;
         // What the first page has of the sets has no states.
-        let own_sets = std::mem::take(&mut self.own_sets);
-        self.bodies.retain(|body| !is_member(body, &own_sets));
-        self.own_sets = own_sets;
-        for bodies in found {
-            self.bodies.extend(bodies?);
+        self.members.clear();
+        for members in found {
+            self.members.extend(members?);
         }
         Ok(())
     }
@@ -191,7 +229,7 @@ pub(super) async fn views(
     let view = |mut item: Value| {
         let id = id_of(&item)?;
         let view = item.pointer_mut("/properties/instanceView")?;
-        Some((id, wire::slim::view(view.take())))
+        Some((id, wire::member::slim_view(view.take())))
     };
     match reader.client.list_of(&path, &query, view).await {
         Err(error) if error.arm().is_some_and(|arm| arm.status == 403) => {
@@ -203,16 +241,6 @@ pub(super) async fn views(
         }
         other => Ok((reader.said(WHAT, other).await?.into_iter().collect(), None)),
     }
-}
-
-/// Whether the body of a VM says its state.
-pub(super) fn has_view(body: &Value) -> bool {
-    body.pointer("/properties/instanceView").is_some()
-}
-
-/// Whether a VM is an instance of one of these sets, whatever its tags say.
-pub(super) fn is_member(body: &Value, sets: &BTreeSet<ArmId>) -> bool {
-    wire::set_of_vm(body).is_some_and(|set| sets.contains(&set))
 }
 
 /// Whether sets of the stack hold all nodes that the run is about, so that no other VM of the
@@ -234,28 +262,10 @@ fn holds_all_nodes(reader: &Reader<'_>, sets: &[Value]) -> bool {
             .any(|body| reader.is_ours(body) && is_flexible(body))
 }
 
-/// Whether the power state of a VM may matter: it is ours, or may belong to a set of ours.
-fn has_power(reader: &Reader<'_>, body: &Value) -> bool {
-    !has_view(body) && (reader.is_ours(body) || wire::set_of_vm(body).is_some())
-}
-
 fn is_flexible(set: &Value) -> bool {
     let mode = set.pointer("/properties/orchestrationMode");
     let mode = mode.and_then(Value::as_str).unwrap_or_default();
     mode.eq_ignore_ascii_case("Flexible")
-}
-
-/// Instances of our own sets keep what is looked at; there are many of them.
-fn slim(bodies: Vec<Value>, sets: &BTreeSet<ArmId>) -> impl Iterator<Item = Value> + use<'_> {
-    bodies.into_iter().map(|body| slim_one(body, sets))
-}
-
-fn slim_one(body: Value, sets: &BTreeSet<ArmId>) -> Value {
-    if is_member(&body, sets) {
-        wire::slim::instance(body)
-    } else {
-        body
-    }
 }
 
 fn path_in_group(reader: &Reader<'_>) -> String {
@@ -266,10 +276,6 @@ fn path_in_group(reader: &Reader<'_>) -> String {
 
 fn what(reader: &Reader<'_>) -> String {
     format!("the virtualMachines of `{}`", reader.scope.resource_group)
-}
-
-fn with_id(body: Value) -> Option<(ArmId, Value)> {
-    Some((id_of(&body)?, body))
 }
 
 fn id_of(body: &Value) -> Option<ArmId> {

@@ -27,8 +27,8 @@ pub(crate) mod readiness;
 
 mod request;
 
+pub(crate) mod member;
 pub(crate) mod patch;
-pub(crate) mod slim;
 pub(crate) mod state;
 
 use model::{

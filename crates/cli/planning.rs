@@ -69,6 +69,8 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     if planning.neighbours || !planning.adopt.is_empty() {
         scope.pools = None;
     }
+    // Also what nobody wants any more: a disk that was released.
+    scope.has_data_disks |= planning.neighbours;
     let mut live = read(&world, &scope)?;
     if world.client().is_none() {
         live.subscription.clone_from(&spec.subscription);

@@ -343,7 +343,7 @@ fn finish(plan: &Plan, world: &World, outcome: &Outcome, reached: Exit) -> (Exit
     let failed = outcome.failed();
     let mut findings = Diagnostics::default();
     if failed > 0 {
-        let message = summary::failed_words(failed, outcome.steps.len());
+        let message = summary::failed_words(outcome);
         let finding = Diagnostic::new(Code::StepsFailed, At::Nowhere, message);
         findings.push(finding.with_help(summary::NEXT));
     }

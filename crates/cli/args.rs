@@ -406,6 +406,9 @@ pub(crate) struct Planning {
     /// Locations of the spec in which there was no capacity.
     #[arg(skip)]
     pub(crate) passed: Vec<model::units::Region>,
+    /// Whether VMs of others in the group are of interest, of however many there are.
+    #[arg(skip)]
+    pub(crate) neighbours: bool,
     /// Whether only what no spec wants is deleted.
     #[arg(skip)]
     pub(crate) orphans: bool,

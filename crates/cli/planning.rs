@@ -65,7 +65,13 @@ pub(crate) fn make(app: &App, planning: &Planning, destroy: bool) -> Result<Made
     let options = options(app, planning, spec, source, destroy)?;
     let subscription = world::subscription(app, Some(spec))?;
     let world = World::paced(app, planning.offline, subscription, planning.max_rps)?;
-    let mut live = read(&world, &scope_of_spec(spec, options.now, destroy))?;
+    let mut scope = scope_of_spec(spec, options.now, destroy);
+    if planning.neighbours || !planning.adopt.is_empty() {
+        scope.pools = None;
+    }
+    // Also what nobody wants any more: a disk that was released.
+    scope.has_data_disks |= planning.neighbours;
+    let mut live = read(&world, &scope)?;
     if world.client().is_none() {
         live.subscription.clone_from(&spec.subscription);
     }
@@ -205,6 +211,7 @@ pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> R
             .values()
             .any(|pool| pool.orchestrator == model::spec::Orchestrator::Aks),
         has_bastion: spec.access.via == Via::Bastion,
+        pools: (!whole_group).then(|| spec.pools.keys().cloned().collect()),
         whole_group,
         read_at: Some(now),
     }
@@ -231,9 +238,19 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::BastionHost),
+        pools: (!plan.destroys()).then(|| pools_of(plan)),
         whole_group: plan.destroys(),
         read_at: Some(now),
     }
+}
+
+/// The pools of which a plan has steps.
+fn pools_of(plan: &Plan) -> BTreeSet<String> {
+    let pools = plan
+        .steps
+        .iter()
+        .filter_map(|step| step.address.pool_name());
+    pools.map(ToOwned::to_owned).collect()
 }
 
 /// Reads what is live of a stack.

@@ -289,6 +289,23 @@ impl Client {
         Ok(items)
     }
 
+    /// What of each item of a list is looked at: the rest of a page is dropped before the next.
+    pub(crate) async fn list_of<T>(
+        &self,
+        path: &str,
+        query: &[(&str, &str)],
+        of: impl Fn(Value) -> Option<T>,
+    ) -> Result<Vec<T>, RequestError> {
+        let mut found = Vec::new();
+        let mut pages = self.pages(self.call_at(Method::Get, path, query)?);
+        while !pages.is_at_end() {
+            let mut page = Vec::new();
+            pages.page(self, &mut page).await?;
+            found.extend(page.into_iter().filter_map(&of));
+        }
+        Ok(found)
+    }
+
     /// A list to be read page by page.
     pub(crate) fn pages(&self, first: Call) -> Pages {
         Pages::new(first, self.inner.limits.pages, OF_ARM)

@@ -389,6 +389,7 @@ pub(crate) fn failure(error: &ArmError, spot: bool) -> Failure {
         correlation_id: error.correlation_id.clone(),
         left_behind: false,
         made: None,
+        unknown: false,
     }
 }
 

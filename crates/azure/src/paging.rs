@@ -54,6 +54,11 @@ impl Pages {
         }
     }
 
+    /// Whether all pages have been read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.next.is_none()
+    }
+
     /// Reads all pages that are left.
     pub(crate) async fn rest(
         &mut self,

@@ -32,7 +32,11 @@ const UNPLANNED: &str =
 
 /// Shows the status.
 pub(crate) fn run(app: &App, arguments: &arguments::Status) -> Outcome {
-    let made = planning::make(app, &Planning::default(), false)?;
+    let planning = Planning {
+        neighbours: true,
+        ..Planning::default()
+    };
+    let made = planning::make(app, &planning, false)?;
     let spec = app.source()?.spec()?;
     let mut status = status(
         &made,

@@ -99,7 +99,8 @@ pub(crate) fn strip_nulls(value: &mut Value) {
 
 /// Whether two texts are equal without regard to case.
 pub(crate) fn same(a: &str, b: &str) -> bool {
-    a.to_lowercase() == b.to_lowercase()
+    let is_ascii = || a.is_ascii() && b.is_ascii();
+    a.eq_ignore_ascii_case(b) || (!is_ascii() && a.to_lowercase() == b.to_lowercase())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Azure resource ids, which compare without case and print as they were given.
 
-use std::{cmp::Ordering, fmt, str::FromStr};
+use std::{cmp::Ordering, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -8,8 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// `/subscriptions/…/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines/vm`.
 #[derive(Clone)]
 pub struct ArmId {
-    text: String,
-    key: String,
+    // Shared: the id of one resource stands in many places.
+    text: Arc<str>,
+    key: Arc<str>,
 }
 
 /// Why a text is no resource id.
@@ -43,7 +44,8 @@ impl ArmId {
     }
 
     fn from_text(text: String) -> Self {
-        let key = text.to_lowercase();
+        let key = text.to_lowercase().into();
+        let text = text.into();
         Self { text, key }
     }
 

@@ -5,6 +5,7 @@ use model::{
     ids::ArmId,
     plan::BOOTSTRAP,
     resource::{Resource, ResourceKind, Tags, tags},
+    units::Timestamp,
 };
 use serde_json::{Value, json};
 
@@ -142,7 +143,12 @@ impl Performer<'_> {
             let stack = format!("something of the stack `{stack}`");
             return Err(failure::occupied(&stack));
         }
-        self.merge_tags(&self.run_tags(), &[], own).await
+        let mut tags = self.run_tags();
+        // It is as old as it is, and not as old as its adoption.
+        if let Some(made) = made_at(&now.body) {
+            tags.set(tags::CREATED, made.to_string());
+        }
+        self.merge_tags(&tags, &[], own).await
     }
 
     /// Takes the resource out of the stack: the tool's tags go. What a VM brought along has copies
@@ -275,4 +281,10 @@ fn of_the_tool(all: &Tags) -> serde_json::Map<String, Value> {
         .filter(|(name, _)| name.key().starts_with(tags::PREFIX));
     ours.map(|(name, value)| (name.as_str().to_owned(), json!(value)))
         .collect()
+}
+
+/// When a resource was made, where Azure says.
+fn made_at(body: &Value) -> Option<Timestamp> {
+    let text = body.pointer("/properties/timeCreated")?.as_str()?;
+    text.parse().ok()
 }

@@ -1,6 +1,6 @@
 //! Making a resource that must not exist.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::atomic::Ordering};
 
 use azure_core::Method;
 use model::{
@@ -60,7 +60,10 @@ impl Performer<'_> {
         }
         match self.look().await? {
             Some(now) if unanswered && self.made_by_us(&now) => self.settle_new().await,
-            Some(now) if refused => Err(failure::occupied(&whose(&now))),
+            Some(now) if refused => {
+                self.is_open.store(false, Ordering::Relaxed);
+                Err(failure::occupied(&whose(&now)))
+            }
             Some(_) | None => Err(error.failure(self.is_spot())),
         }
     }
@@ -107,8 +110,8 @@ impl Performer<'_> {
             &mut report,
         )
         .await
-        .map(|_| ())
-        .map_err(|error| failure::of_operation(&error, self.is_spot()))
+        .map(|_| self.is_open.store(false, Ordering::Relaxed))
+        .map_err(|error| self.not_ended(&error))
     }
 
     /// The body of the new resource, with the tags of the run.

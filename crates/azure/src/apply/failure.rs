@@ -13,6 +13,15 @@ use crate::{
     wire::EncodeError,
 };
 
+/// Nobody knows how a write ended that Azure accepted, or may have.
+pub(super) fn unknown(mut failure: Stopped) -> Stopped {
+    failure.unknown = true;
+    failure.help = Some(
+        "run `tensorform plan`: it reads what came of it, and says what is left to do".to_owned(),
+    );
+    failure
+}
+
 /// What stops a step. Boxed: it is large, and rare.
 pub(super) type Stopped = Box<Failure>;
 
@@ -186,6 +195,7 @@ pub(super) fn left_alone(accepted: bool) -> Stopped {
         "plan again: Azure goes on with what it accepted",
     );
     failure.left_behind = accepted;
+    failure.unknown = true;
     failure
 }
 

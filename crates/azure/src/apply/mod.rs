@@ -335,10 +335,7 @@ fn refused(plan: &Plan, failure: &Failure) -> Outcome {
 
 /// Tells of steps that did not start, and of the end.
 fn finish(run: &Run<'_>, outcome: &Outcome) {
-    let count = |of: fn(&Ending) -> bool| {
-        let endings = outcome.steps.iter();
-        endings.filter(|(_, _, ending)| of(ending)).count()
-    };
+    let count = |of: fn(&Ending) -> bool| outcome.count(of);
     for (address, action, ending) in &outcome.steps {
         if matches!(ending, Ending::Skipped { .. } | Ending::NotStarted) {
             tell_end(run, address, *action, ending, 0.0);
@@ -346,7 +343,8 @@ fn finish(run: &Run<'_>, outcome: &Outcome) {
     }
     run.tell(&Event::RunFinished {
         done: count(|ending| *ending == Ending::Done),
-        failed: count(|ending| matches!(ending, Ending::Failed(_))),
+        failed: count(Ending::is_failure),
+        unknown: count(Ending::is_unknown),
         not_started: count(|ending| matches!(ending, Ending::Skipped { .. } | Ending::NotStarted)),
     });
 }

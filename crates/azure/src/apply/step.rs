@@ -1,6 +1,12 @@
 //! One step: its operations in order, each against what the plan relied on.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use azure_core::Method;
 use model::{
@@ -36,6 +42,8 @@ pub(super) struct Performer<'a> {
     begun: Duration,
     /// When the step must have ended.
     pub(super) deadline: Duration,
+    /// Whether a write was accepted, or may have been, and nobody has said how it ended.
+    pub(super) is_open: AtomicBool,
 }
 
 /// How somebody else's write must end.
@@ -86,6 +94,7 @@ impl<'a> Performer<'a> {
             accepted,
             begun,
             deadline: begun.saturating_add(run.inputs.step_deadline),
+            is_open: AtomicBool::new(false),
         }
     }
 
@@ -96,7 +105,13 @@ impl<'a> Performer<'a> {
             address: address.clone(),
             action,
         });
-        let result = self.operations().await;
+        let result = self.operations().await.map_err(|failure| {
+            if self.is_open.load(Ordering::Relaxed) {
+                failure::unknown(failure)
+            } else {
+                failure
+            }
+        });
         let ending = match &result {
             Ok(()) => Ending::Done,
             Err(failure) => {
@@ -262,9 +277,10 @@ impl<'a> Performer<'a> {
             drive::settle(self.run.client, method, &read, self.deadline, &mut report).await;
         match settled {
             Err(OperationError::Failed(_)) if enough == Settled::Anyhow => {}
-            Err(error) => return Err(failure::of_operation(&error, self.is_spot())),
+            Err(error) => return Err(self.not_ended(&error)),
             Ok(_) => {}
         }
+        self.is_open.store(false, Ordering::Relaxed);
         if method == Method::Delete {
             own.all();
         } else {

@@ -16,7 +16,7 @@ use crate::{
     call::{Call, Reply},
     error::{ArmError, RequestError, RequestFault},
     fault::{Retry, classify},
-    lro::drive,
+    lro::drive::{self, OperationError},
 };
 
 /// The longest wait between two tries: what is in the way is gone for so long, at most, before we
@@ -57,6 +57,15 @@ impl WriteError {
     }
 }
 
+/// Whether nothing was said about a request that may have been carried out. What Azure calls a
+/// failure is one, also where it may have done some of it.
+fn is_unknown(error: &RequestError) -> bool {
+    match error.arm() {
+        Some(arm) => arm.after_unanswered || matches!(arm.status, 408 | 504),
+        None => may_have_been_done(error),
+    }
+}
+
 /// Whether a request may have been carried out although it was not answered well.
 fn may_have_been_done(error: &RequestError) -> bool {
     match error.arm() {
@@ -78,6 +87,8 @@ impl Performer<'_> {
             self.announce(&call)?;
             let sent = self.run.client.send(&call).await;
             self.discount(&sent);
+            let is_open = sent.as_ref().map_or_else(is_unknown, |_| true);
+            self.is_open.store(is_open, Ordering::Relaxed);
             match sent {
                 Ok(reply) => {
                     self.accept(&reply);
@@ -169,6 +180,14 @@ impl Performer<'_> {
         self.follow(call, &reply).await.map_err(WriteError::Step)
     }
 
+    /// The failure of an operation: one that failed has ended.
+    pub(super) fn not_ended(&self, error: &OperationError) -> Stopped {
+        if matches!(error, OperationError::Failed(_)) {
+            self.is_open.store(false, Ordering::Relaxed);
+        }
+        failure::of_operation(error, self.is_spot())
+    }
+
     /// Follows an accepted write to its end.
     pub(super) async fn follow(
         &self,
@@ -178,6 +197,7 @@ impl Performer<'_> {
         let mut report = |state: &str| self.waiting(state);
         drive::follow(self.run.client, call, reply, self.deadline, &mut report)
             .await
-            .map_err(|error| failure::of_operation(&error, self.is_spot()))
+            .inspect(|_| self.is_open.store(false, Ordering::Relaxed))
+            .map_err(|error| self.not_ended(&error))
     }
 }

@@ -11,7 +11,10 @@ use model::{
 use serde_json::Value;
 
 use super::{ReadScope, leftover, lists::Lists, strangers};
-use crate::wire::{self, VmDisks, state};
+use crate::wire::{self, VmDisks, member::Member, state};
+
+/// ARM's type of an extension of a VM.
+const EXTENSION: &str = "Microsoft.Compute/virtualMachines/extensions";
 
 /// Makes live resources of what was listed.
 pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> Live {
@@ -24,6 +27,9 @@ pub(super) fn assemble(subscription: &str, scope: &ReadScope, lists: &Lists) -> 
         for body in bodies {
             assembly.add(*kind, body, None);
         }
+    }
+    for member in &lists.members {
+        assembly.add_member(member);
     }
     for item in &lists.whole_group {
         assembly.add_foreign(item);
@@ -100,6 +106,15 @@ impl<'a> Assembly<'a> {
             if let Some(disk) = wire::os_disk_of(&id, body) {
                 assembly.os_disks.insert(disk, id);
             }
+        }
+        for member in &lists.members {
+            let interfaces = member.interfaces.iter();
+            let interfaces = interfaces.map(|interface| (interface.clone(), member.id.clone()));
+            assembly.interfaces.extend(interfaces);
+            let disk = member.os_disk.clone();
+            assembly
+                .os_disks
+                .extend(disk.map(|disk| (disk, member.id.clone())));
         }
         let addresses = lists.by_kind.get(&ResourceKind::PublicIpAddress);
         let addressed = addresses.into_iter().flatten();
@@ -286,32 +301,58 @@ impl<'a> Assembly<'a> {
         }
     }
 
+    /// A VM of a set of ours. Of it its state is looked at; what it is, its set says.
+    fn add_member(&mut self, member: &Member) {
+        let instances = self.instances.entry(member.set.clone()).or_default();
+        instances.push(member.instance.clone());
+        self.add_child(
+            &member.set,
+            member.id.clone(),
+            ResourceKind::VirtualMachine.arm_type(),
+        );
+        if let Some(found) = self.found.get_mut(&member.id) {
+            found.state = member.instance.state.clone();
+        }
+        for id in &member.interfaces {
+            self.add_child(&member.id, id.clone(), strangers::INTERFACE);
+        }
+        for id in member.os_disk.iter().chain(&member.disks) {
+            self.add_child(&member.id, id.clone(), ResourceKind::Disk.arm_type());
+        }
+        for id in &member.extensions {
+            self.add_child(&member.id, id.clone(), EXTENSION);
+        }
+    }
+
     /// The NIC and the OS disk that a VM brings along, and its extensions.
     fn add_parts(&mut self, machine: &ArmId, body: &Value) {
-        let interfaces: BTreeSet<ArmId> = interfaces_of(body).collect();
-        let disk = wire::os_disk_of(machine, body);
-        let extensions = body.get("resources").and_then(Value::as_array);
-        let extensions = extensions.into_iter().flatten().filter_map(id_of);
-        let parts = interfaces
-            .into_iter()
-            .map(|id| (id, "Microsoft.Network/networkInterfaces"))
-            .chain(disk.map(|id| (id, ResourceKind::Disk.arm_type())))
-            .chain(extensions.map(|id| (id, "Microsoft.Compute/virtualMachines/extensions")));
-        for (id, arm_type) in parts {
-            self.found
-                .entry(id.clone())
-                .or_insert_with(|| LiveResource {
-                    arm_type: arm_type.to_owned(),
-                    owner: Owner::Child {
-                        of: machine.clone(),
-                        address: None,
-                    },
-                    tags: Tags::default(),
-                    resource: None,
-                    state: State::default(),
-                    id,
-                });
+        for id in interfaces_of(body) {
+            self.add_child(machine, id, strangers::INTERFACE);
         }
+        if let Some(disk) = wire::os_disk_of(machine, body) {
+            self.add_child(machine, disk, ResourceKind::Disk.arm_type());
+        }
+        let extensions = body.get("resources").and_then(Value::as_array);
+        for id in extensions.into_iter().flatten().filter_map(id_of) {
+            self.add_child(machine, id, EXTENSION);
+        }
+    }
+
+    /// What goes with something of ours and has no address.
+    fn add_child(&mut self, of: &ArmId, id: ArmId, arm_type: &str) {
+        self.found
+            .entry(id.clone())
+            .or_insert_with(|| LiveResource {
+                arm_type: arm_type.to_owned(),
+                owner: Owner::Child {
+                    of: of.clone(),
+                    address: None,
+                },
+                tags: Tags::default(),
+                resource: None,
+                state: State::default(),
+                id,
+            });
     }
 
     /// Instances of Uniform sets, with the disks that they brought along.
@@ -328,19 +369,7 @@ impl<'a> Assembly<'a> {
     /// Disks that go with what they belong to.
     fn add_children(&mut self, of: &ArmId, disks: impl IntoIterator<Item = ArmId>) {
         for id in disks {
-            self.found
-                .entry(id.clone())
-                .or_insert_with(|| LiveResource {
-                    arm_type: ResourceKind::Disk.arm_type().to_owned(),
-                    owner: Owner::Child {
-                        of: of.clone(),
-                        address: None,
-                    },
-                    tags: Tags::default(),
-                    resource: None,
-                    state: State::default(),
-                    id,
-                });
+            self.add_child(of, id, ResourceKind::Disk.arm_type());
         }
     }
 

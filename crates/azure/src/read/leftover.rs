@@ -62,10 +62,13 @@ pub(super) fn interfaces(lists: &Lists) -> impl Iterator<Item = &Value> {
 /// Groups with tagged interfaces that no listed VM has.
 pub(super) fn groups_to_look_in(tagged: &[ArmId], lists: &Lists) -> BTreeSet<String> {
     let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
+    let members = lists.members.iter();
+    let of_members = members.flat_map(|member| member.interfaces.iter().cloned());
     let held: BTreeSet<ArmId> = machines
         .into_iter()
         .flatten()
         .flat_map(wire::interfaces_of)
+        .chain(of_members)
         .collect();
     let interfaces = tagged
         .iter()

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use azure_core::Method;
-use futures::future::{join, join_all, join4};
+use futures::future::{join, join_all, join3};
 use model::{
     ids::ArmId,
     live::Unread,
@@ -12,13 +11,14 @@ use model::{
 use serde_json::Value;
 
 use super::{
-    ReadScope, explain, instances, leftover,
+    ReadScope, explain, instances, leftover, machines,
     strangers::{self, INTERFACE},
 };
 use crate::{
     client::Client,
     error::{ReadError, RequestError},
-    versions, wire,
+    versions,
+    wire::{self, member::Member},
 };
 
 /// Kinds that stand in a group and are always listed there. VMs have lists of their own, subnets
@@ -39,7 +39,9 @@ pub(super) struct Lists {
     pub(super) group: Option<Value>,
     /// Bodies by kind, from the spec's group and from others.
     pub(super) by_kind: BTreeMap<ResourceKind, Vec<Value>>,
-    /// Instance views of VMs by their id.
+    /// VMs that are instances of the stack's Flexible sets.
+    pub(super) members: Vec<Member>,
+    /// Instance views of VMs by their id, where the body has none.
     pub(super) views: BTreeMap<ArmId, Value>,
     /// Instances of Uniform sets of the stack by the id of their set.
     pub(super) instances: BTreeMap<ArmId, Vec<Value>>,
@@ -63,22 +65,18 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     let reader = Reader { client, scope };
     // Of several failures the first in this order is told, not the first in time: the same world
     // gives the same words.
-    let (tagged, group, always, machines) = join4(
-        reader.tagged(),
-        reader.group(),
-        reader.always(),
-        reader.machines(),
-    )
-    .await;
-    let (mut tagged, group, always, machines) = (tagged?, group?, always?, machines?);
+    let (tagged, group, listed) = join3(reader.tagged(), reader.group(), reader.listed()).await;
+    let (mut tagged, group, (always, machines)) = (tagged?, group?, listed?);
     tagged.retain(|id| !reader.is_of_cluster(id));
+    let machines = machines.complete(&reader, &tagged).await?;
     let mut lists = Lists {
         group,
         by_kind: always,
+        members: machines.members,
+        views: machines.views,
+        unread: machines.unread.into_iter().collect(),
         ..Lists::default()
     };
-    lists.views = machines.views;
-    lists.unread.extend(machines.unread);
     lists
         .by_kind
         .insert(ResourceKind::VirtualMachine, machines.bodies);
@@ -95,20 +93,12 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     Ok(lists)
 }
 
-/// What listing VMs gives.
-#[derive(Default)]
-struct Machines {
-    bodies: Vec<Value>,
-    views: BTreeMap<ArmId, Value>,
-    unread: Option<Unread>,
-}
-
 impl Reader<'_> {
-    fn subscription_path(&self) -> String {
+    pub(super) fn subscription_path(&self) -> String {
         format!("/subscriptions/{}", self.client.subscription())
     }
 
-    fn group_path(&self, group: &str) -> String {
+    pub(super) fn group_path(&self, group: &str) -> String {
         format!("{}/resourceGroups/{group}", self.subscription_path())
     }
 
@@ -133,12 +123,9 @@ impl Reader<'_> {
             ("api-version", versions::RESOURCES),
         ];
         let path = format!("{}/resources", self.subscription_path());
-        let items = self.client.list(&path, &query).await;
-        let items = self.said("the resources of the stack", items).await?;
-        Ok(items
-            .iter()
-            .filter_map(|item| item.get("id")?.as_str()?.parse().ok())
-            .collect())
+        let id_of = |item: Value| item.get("id")?.as_str()?.parse().ok();
+        let ids = self.client.list_of(&path, &query, id_of).await;
+        self.said("the resources of the stack", ids).await
     }
 
     async fn group(&self) -> Result<Option<Value>, ReadError> {
@@ -157,6 +144,17 @@ impl Reader<'_> {
         join_all(lists).await.into_iter().collect()
     }
 
+    /// What is always listed, and the VMs, which are read as the scale sets tell.
+    async fn listed(
+        &self,
+    ) -> Result<(BTreeMap<ResourceKind, Vec<Value>>, machines::Machines), ReadError> {
+        let (always, first) = join(self.always(), machines::first_page(self)).await;
+        let (always, first) = (always?, first?);
+        let sets = always.get(&ResourceKind::VirtualMachineScaleSet);
+        let machines = first.go_on(self, sets.map_or(&[], Vec::as_slice)).await?;
+        Ok((always, machines))
+    }
+
     /// All resources of a kind in a group; none where the group does not exist.
     pub(super) async fn kind_in(
         &self,
@@ -170,47 +168,8 @@ impl Reader<'_> {
         self.said(&what, items).await
     }
 
-    /// The VMs of the spec's group, and the instance views of all VMs once one of them is ours:
-    /// the list of views covers the subscription, so it is read only when there is a need.
-    async fn machines(&self) -> Result<Machines, ReadError> {
-        let group = &self.scope.resource_group;
-        let arm_type = ResourceKind::VirtualMachine.arm_type();
-        let path = format!("{}/providers/{arm_type}", self.group_path(group));
-        let what = format!("the virtualMachines of `{group}`");
-        let query = [("api-version", versions::COMPUTE)];
-        let mut bodies = Vec::new();
-        let first = self.client.call_at(Method::Get, &path, &query);
-        let mut pages = self.client.pages(self.said(&what, first).await?);
-        let first = none_if_absent(pages.page(self.client, &mut bodies).await);
-        self.said(&what, first).await?;
-        let rest = async {
-            let mut rest = Vec::new();
-            let read = pages.rest(self.client, &mut rest).await;
-            self.said(&what, read).await?;
-            Ok::<_, ReadError>(rest)
-        };
-        let mut machines = Machines::default();
-        if bodies.iter().any(|body| self.has_power(body)) {
-            let (rest, views) = join(rest, self.views()).await;
-            bodies.extend(rest?);
-            (machines.views, machines.unread) = views?;
-        } else {
-            bodies.extend(rest.await?);
-            if bodies.iter().any(|body| self.has_power(body)) {
-                (machines.views, machines.unread) = self.views().await?;
-            }
-        }
-        machines.bodies = bodies;
-        Ok(machines)
-    }
-
     pub(super) fn is_ours(&self, body: &Value) -> bool {
         wire::tags_of(body).get(tags::STACK) == Some(self.scope.stack.as_str())
-    }
-
-    /// Whether the power state of a VM may matter: it is ours, or may belong to a set of ours.
-    fn has_power(&self, body: &Value) -> bool {
-        self.is_ours(body) || wire::set_of_vm(body).is_some()
     }
 
     /// The instances of the stack's Uniform sets, a list a set. Those of Flexible ones are VMs.
@@ -234,31 +193,6 @@ impl Reader<'_> {
             lists.instances.insert(id, bodies?);
         }
         Ok(())
-    }
-
-    /// The instance views of the subscription's VMs. Without permission the power states are
-    /// unknown, which the plan says; any other trouble is an error.
-    async fn views(&self) -> Result<(BTreeMap<ArmId, Value>, Option<Unread>), ReadError> {
-        const WHAT: &str = "the power states of virtual machines";
-        let arm_type = ResourceKind::VirtualMachine.arm_type();
-        let path = format!("{}/providers/{arm_type}", self.subscription_path());
-        let query = [("statusOnly", "true"), ("api-version", versions::COMPUTE)];
-        let items = match self.client.list(&path, &query).await {
-            Err(error) if error.arm().is_some_and(|arm| arm.status == 403) => {
-                let unread = Unread {
-                    what: WHAT.to_owned(),
-                    reason: error.reason(),
-                };
-                return Ok((BTreeMap::new(), Some(unread)));
-            }
-            other => self.said(WHAT, other).await?,
-        };
-        let view = |mut item: Value| {
-            let id = item.get("id")?.as_str()?.parse().ok()?;
-            let view = item.pointer_mut("/properties/instanceView")?;
-            Some((id, view.take()))
-        };
-        Ok((items.into_iter().filter_map(view).collect(), None))
     }
 
     /// Lists the kinds that the stack has in groups other than the spec's.
@@ -285,12 +219,10 @@ impl Reader<'_> {
             lists.by_kind.entry(kind).or_default().extend(bodies);
         }
         let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
-        let unseen = machines
-            .into_iter()
-            .flatten()
-            .any(|body| self.is_ours(body));
+        let mut machines = machines.into_iter().flatten();
+        let unseen = machines.any(|body| self.is_ours(body));
         if unseen && lists.views.is_empty() && lists.unread.is_empty() {
-            let (views, unread) = self.views().await?;
+            let (views, unread) = machines::views(self).await?;
             lists.views = views;
             lists.unread.extend(unread);
         }
@@ -320,7 +252,8 @@ impl Reader<'_> {
     /// disk of a listed VM, or a VM leaves out what its OS disk knows.
     async fn disks(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
         let machines = lists.by_kind.get(&ResourceKind::VirtualMachine);
-        let mut os_disks = BTreeSet::new();
+        let of_members = lists.members.iter().filter_map(|one| one.os_disk.clone());
+        let mut os_disks: BTreeSet<ArmId> = of_members.collect();
         let mut groups = BTreeSet::new();
         for body in machines.into_iter().flatten() {
             let (disk, complete) = wire::os_disk_id(body);
@@ -388,7 +321,9 @@ impl Reader<'_> {
 }
 
 /// Nothing, where the group does not exist.
-fn none_if_absent<T: Default>(result: Result<T, RequestError>) -> Result<T, RequestError> {
+pub(super) fn none_if_absent<T: Default>(
+    result: Result<T, RequestError>,
+) -> Result<T, RequestError> {
     match result {
         Err(error) if error.is_absence() => Ok(T::default()),
         other => other,

@@ -9,10 +9,11 @@ pub(crate) mod instances;
 mod kubernetes;
 mod leftover;
 mod lists;
+mod machines;
 pub(crate) mod one;
 pub(crate) mod strangers;
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use model::{live::Live, units::Timestamp};
 
@@ -39,6 +40,9 @@ pub struct ReadScope {
     pub has_aks: bool,
     /// Whether the spec has a Bastion host, so that hosts are read even where none is known of yet.
     pub has_bastion: bool,
+    /// The pools whose nodes the run is about. Once scale sets of the stack hold all of them, VMs
+    /// of others in the group are left out where they fill pages; `None` where each VM matters.
+    pub pools: Option<BTreeSet<String>>,
     /// Whether everything in the group is listed, also what is of no type that we make: for a
     /// destroy, which names what it leaves.
     pub whole_group: bool,

@@ -103,6 +103,10 @@ fn machines_by_interface(lists: &Lists) -> BTreeMap<ArmId, ArmId> {
             machines.extend(id_at(body, "/id").map(|machine| (interface, machine)));
         }
     }
+    for member in &lists.members {
+        let held = member.interfaces.iter().cloned();
+        machines.extend(held.map(|interface| (interface, member.id.clone())));
+    }
     for body in lists.interfaces.values().flatten() {
         let machine = id_at(body, "/properties/virtualMachine/id");
         if let (Some(id), Some(machine)) = (id_at(body, "/id"), machine) {

@@ -1,9 +1,8 @@
 //! Reading a small world, at the wire.
 
 mod harmed;
-
+mod sets;
 mod settled;
-
 mod strangers;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -89,6 +88,7 @@ fn scope() -> ReadScope {
         has_batch: false,
         has_aks: false,
         has_bastion: false,
+        pools: None,
         whole_group: false,
         read_at: None,
     }

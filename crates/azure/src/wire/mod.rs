@@ -28,6 +28,7 @@ pub(crate) mod readiness;
 
 mod request;
 
+pub(crate) mod member;
 pub(crate) mod patch;
 pub(crate) mod state;
 

@@ -74,9 +74,14 @@ pub(crate) fn apply_instance_view(state: &mut State, view: &Value) {
 
 /// Whether a VM is spot capacity that Azure took back: it is deallocated, and nobody asked us.
 pub(crate) fn is_evicted(body: &Value, state: &State) -> bool {
+    state.power == Some(Power::Deallocated) && may_be_evicted(body)
+}
+
+/// Whether a VM is spot capacity that nobody asked us to stop.
+pub(crate) fn may_be_evicted(body: &Value) -> bool {
     let priority = text(body, "/properties/priority").unwrap_or_default();
     let spot = priority.eq_ignore_ascii_case("Spot") || priority.eq_ignore_ascii_case("Low");
-    spot && state.power == Some(Power::Deallocated) && !stopped_on_purpose(&super::tags_of(body))
+    spot && !stopped_on_purpose(&super::tags_of(body))
 }
 
 fn stopped_on_purpose(tags: &Tags) -> bool {

@@ -114,6 +114,7 @@ impl Rig {
             has_batch: false,
             has_aks: false,
             has_bastion: false,
+            pools: None,
             whole_group: false,
             read_at: None,
         };

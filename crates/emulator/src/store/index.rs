@@ -146,9 +146,9 @@ impl Index {
             .get(&(subscription.to_lowercase(), kind.to_lowercase()))
     }
 
-    /// Lower-case ids of the resources that name this one.
-    pub(crate) fn users(&self, id: &str) -> impl Iterator<Item = &str> {
-        self.users.get(id).into_iter().flatten().map(String::as_str)
+    /// Lower-case ids of the resources that name this one, in order.
+    pub(crate) fn users(&self, id: &str) -> Option<&BTreeSet<String>> {
+        self.users.get(id)
     }
 
     /// The addresses of a subnet that are in use, by its lower-case id.

@@ -104,10 +104,21 @@ impl World {
 
     /// Resources that name this id.
     pub(crate) fn users<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Resource> + use<'a> {
-        self.index
-            .users(id)
-            .collect::<Vec<_>>()
+        self.users_after(id, None)
+    }
+
+    /// Resources that name this id, by their own ids, from behind `after`.
+    pub(crate) fn users_after<'a>(
+        &'a self,
+        id: &str,
+        after: Option<&str>,
+    ) -> impl Iterator<Item = &'a Resource> + use<'a> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let start = after.map_or(Unbounded, |id| Excluded(id.to_owned()));
+        let users = self.index.users(id);
+        users
             .into_iter()
+            .flat_map(move |ids| ids.range((start.clone(), Unbounded)))
             .filter_map(|user| self.resource_by_key(user))
     }
 

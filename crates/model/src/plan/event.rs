@@ -94,6 +94,9 @@ pub enum Event {
         done: usize,
         /// Steps that failed.
         failed: usize,
+        /// Steps of which nobody knows how they ended.
+        #[serde(default)]
+        unknown: usize,
         /// Steps that were not started.
         not_started: usize,
     },
@@ -114,6 +117,18 @@ pub enum Ending {
     },
     /// It was not started, because the run was interrupted.
     NotStarted,
+}
+
+impl Ending {
+    /// Whether it failed for certain.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed(failure) if !failure.unknown)
+    }
+
+    /// Whether nobody knows how it ended.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self, Self::Failed(failure) if failure.unknown)
+    }
 }
 
 /// Why a step failed.
@@ -138,6 +153,10 @@ pub struct Failure {
     /// The number of instances that a scale set got nonetheless; `None` where nobody counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<u32>,
+    /// Whether nobody knows how it ended: Azure accepted the write or may have, and no answer
+    /// told the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unknown: bool,
 }
 
 /// What came of an apply.
@@ -161,11 +180,19 @@ impl Outcome {
             .all(|(_, _, ending)| *ending == Ending::Done)
     }
 
-    /// How many steps failed.
+    /// How many steps were not done although they were begun: they failed, or nobody knows.
     pub fn failed(&self) -> usize {
-        self.steps
-            .iter()
-            .filter(|(_, _, ending)| matches!(ending, Ending::Failed(_)))
-            .count()
+        self.count(|ending| matches!(ending, Ending::Failed(_)))
+    }
+
+    /// Of how many steps nobody knows how they ended.
+    pub fn unknown(&self) -> usize {
+        self.count(Ending::is_unknown)
+    }
+
+    /// How many steps ended so.
+    pub fn count(&self, is: impl Fn(&Ending) -> bool) -> usize {
+        let endings = self.steps.iter().map(|(_, _, ending)| ending);
+        endings.filter(|ending| is(ending)).count()
     }
 }

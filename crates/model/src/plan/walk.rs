@@ -51,8 +51,17 @@ struct Ramp {
 impl Ramp {
     /// With nothing accepted one may start; each acceptance lets two more start, which makes
     /// the batches 1, 2, 4, 8 …
-    fn admits(&self) -> bool {
-        self.started < 1 + 2 * self.accepted
+    fn room(&self) -> usize {
+        (1 + 2 * self.accepted).saturating_sub(self.started)
+    }
+
+    /// Takes as many of the held as may start: all of them at each acceptance would be work that
+    /// grows with the square of their number.
+    fn let_go(&mut self) -> Vec<usize> {
+        let room = self.room();
+        std::iter::from_fn(|| self.held.pop_first())
+            .take(room)
+            .collect()
     }
 }
 
@@ -174,7 +183,13 @@ impl Walk {
         let mut ready = Vec::new();
         while !self.interrupted && self.under_way < self.limits.parallelism {
             let Some(index) = self.candidates.pop_first() else {
-                break;
+                // One that was let go may have met a busy lane, and left its place to another.
+                let held: Vec<usize> = self.ramps.values_mut().flat_map(Ramp::let_go).collect();
+                if held.is_empty() {
+                    break;
+                }
+                self.candidates.extend(held);
+                continue;
             };
             if self.hold(index) {
                 continue;
@@ -197,7 +212,7 @@ impl Walk {
         }
         if let Some(group) = self.steps[index].group.clone() {
             let ramp = self.ramps.entry(group).or_default();
-            if !ramp.admits() {
+            if ramp.room() == 0 {
                 ramp.held.insert(index);
                 return true;
             }
@@ -221,8 +236,7 @@ impl Walk {
         if let Some(group) = node.group.clone() {
             let ramp = self.ramps.entry(group).or_default();
             ramp.accepted += 1;
-            let held = std::mem::take(&mut ramp.held);
-            self.candidates.extend(held);
+            self.candidates.extend(ramp.let_go());
         }
     }
 

@@ -27,6 +27,7 @@ pub struct Board {
     changes: usize,
     done: usize,
     failed: usize,
+    unknown: usize,
     not_started: usize,
     interrupted: bool,
     under_way: BTreeMap<Address, UnderWay>,
@@ -83,6 +84,7 @@ impl Board {
                 self.under_way.remove(address);
                 match ending {
                     Ending::Done => self.done += 1,
+                    Ending::Failed(failure) if failure.unknown => self.unknown += 1,
                     Ending::Failed(_) => self.failed += 1,
                     Ending::Skipped { .. } | Ending::NotStarted => self.not_started += 1,
                 }
@@ -129,6 +131,11 @@ impl Board {
         if self.failed > 0 {
             line.push(Ink::Plain, ", ");
             line.push(Ink::Bad, format!("{} failed", words::count(self.failed)));
+        }
+        if self.unknown > 0 {
+            line.push(Ink::Plain, ", ");
+            let unknown = words::count(self.unknown);
+            line.push(Ink::Caution, format!("{unknown} with an unknown end"));
         }
         if self.not_started > 0 {
             line.push(Ink::Plain, ", ");

@@ -114,13 +114,18 @@ fn ending_line(action: Action, ending: &Ending, seconds: f64) -> Line {
         Ending::Done => {
             Line::inked(ink(action), verbs::done(action)).then(Ink::Plain, format!(" in {seconds}"))
         }
+        Ending::Failed(failure) if failure.unknown => {
+            let words = format!("how it ended is unknown after {seconds}");
+            let why = format!(": {}: {}", failure.code, failure.message);
+            Line::inked(Ink::Caution, words).then(Ink::Plain, why)
+        }
         Ending::Failed(failure) => Line::inked(Ink::Bad, format!("failed after {seconds}")).then(
             Ink::Plain,
             format!(": {}: {}", failure.code, failure.message),
         ),
         Ending::Skipped { because } => Line::inked(
             Ink::Caution,
-            format!("not started, because {because} failed"),
+            format!("not started, because {because} was not done"),
         ),
         Ending::NotStarted => {
             Line::inked(Ink::Caution, "not started, because the run was interrupted")

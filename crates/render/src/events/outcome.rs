@@ -72,7 +72,8 @@ pub fn outcome_json(
         })),
         "counts": {
             "done": count(|ending| matches!(ending, Ending::Done)),
-            "failed": count(|ending| matches!(ending, Ending::Failed(_))),
+            "failed": count(Ending::is_failure),
+            "unknown": count(Ending::is_unknown),
             "not_started": count(|ending| matches!(ending, Ending::Skipped { .. } | Ending::NotStarted)),
         },
         "steps": documents,

@@ -82,26 +82,32 @@ pub const NEXT: &str = "run `tensorform plan` to see what is left, then `tensorf
 /// What to do after an apply that wrote nothing.
 const AGAIN: &str = "put right what is said above, then run `tensorform apply` again";
 
-/// The message about failed steps.
-pub fn failed_words(failed: usize, steps: usize) -> String {
-    format!(
-        "{} of {} failed",
-        words::count(failed),
-        words::counted(steps, "step", "steps")
-    )
+/// The message about steps that failed, and those of which nobody knows how they ended.
+pub fn failed_words(outcome: &Outcome) -> String {
+    let steps = words::counted(outcome.steps.len(), "step", "steps");
+    let unknown = outcome.unknown();
+    let failed = words::count(outcome.failed() - unknown);
+    let unknown = words::count(unknown);
+    match (failed.as_str(), unknown.as_str()) {
+        (_, "0") => format!("{failed} of {steps} failed"),
+        ("0", _) => format!("how {unknown} of {steps} ended is unknown"),
+        _ => format!("{failed} of {steps} failed, and how {unknown} ended is unknown"),
+    }
 }
 
 /// What was done, what failed and why, what was not started, and what to do next.
 pub fn summary(outcome: &Outcome, run: RunFacts<'_>, style: Style) -> String {
     let mut paper = Paper::new(style);
     done(&mut paper, outcome, style);
-    failed(&mut paper, outcome);
+    let (certain, unknown) = (Ending::is_failure, Ending::is_unknown);
+    not_done(&mut paper, "Failed", outcome, certain);
+    not_done(&mut paper, "How it ended is unknown", outcome, unknown);
     not_started(&mut paper, outcome, style);
     paper.blank();
     let failed = outcome.failed();
     if failed > 0 {
         let place = place(run.mode);
-        let words = failed_words(failed, outcome.steps.len());
+        let words = failed_words(outcome);
         let sentence = if outcome.writes > 0 {
             format!(
                 "{words}: something was written{place}, and {} is not as planned (exit code 3)",
@@ -170,19 +176,23 @@ impl Cause<'_> {
                 correlation_id: _,
                 left_behind,
                 made: _,
+                unknown,
             } = failure.clone();
-            (code, message, kind, help, status, left_behind)
+            (code, message, kind, help, status, left_behind, unknown)
         };
         self.action == action && cause(self.failure) == cause(failure)
     }
 }
 
-fn causes(outcome: &Outcome) -> Vec<Cause<'_>> {
+fn causes(outcome: &Outcome, is: fn(&Ending) -> bool) -> Vec<Cause<'_>> {
     let mut causes: Vec<Cause<'_>> = Vec::new();
     for (address, action, ending) in &outcome.steps {
         let Ending::Failed(failure) = ending else {
             continue;
         };
+        if !is(ending) {
+            continue;
+        }
         match causes.iter_mut().find(|cause| cause.is(*action, failure)) {
             Some(cause) => cause.addresses.push(address),
             None => causes.push(Cause {
@@ -195,12 +205,12 @@ fn causes(outcome: &Outcome) -> Vec<Cause<'_>> {
     causes
 }
 
-fn failed(paper: &mut Paper, outcome: &Outcome) {
-    let causes = causes(outcome);
+fn not_done(paper: &mut Paper, heading: &str, outcome: &Outcome, is: fn(&Ending) -> bool) {
+    let causes = causes(outcome, is);
     if causes.is_empty() {
         return;
     }
-    paper.heading("Failed");
+    paper.heading(heading);
     for (position, cause) in causes.iter().take(TOLD).enumerate() {
         if position > 0 {
             paper.blank();
@@ -225,6 +235,7 @@ fn tell(paper: &mut Paper, cause: &Cause<'_>) {
         correlation_id,
         left_behind,
         made: _,
+        unknown,
     } = cause.failure;
     let names = ranges::of(cause.addresses.iter().copied());
     let mut head = Line::inked(Ink::Accent, words::listed(&names, NAMED));
@@ -243,7 +254,8 @@ fn tell(paper: &mut Paper, cause: &Cause<'_>) {
     // An operation that was accepted and failed later has no status of its own.
     let refusals = status.filter(|status| *status >= 400);
     facts.extend(refusals.map(|status| format!("HTTP {status}")));
-    let mut title = Line::inked(Ink::Bad, code);
+    let ink = if *unknown { Ink::Caution } else { Ink::Bad };
+    let mut title = Line::inked(ink, code);
     if !facts.is_empty() {
         title.push(Ink::Plain, format!(" ({})", facts.join(", ")));
     }
@@ -263,7 +275,7 @@ fn tell(paper: &mut Paper, cause: &Cause<'_>) {
             &format!("ids of the {others} others: in the journal"),
         );
     }
-    if *left_behind {
+    if *left_behind && !unknown {
         let sentence = "it exists although this failed; the next plan sees it and puts it right";
         paper.paragraph(4, Ink::Caution, sentence);
     }
@@ -292,6 +304,9 @@ fn not_started(paper: &mut Paper, outcome: &Outcome, style: Style) {
     for (because, addresses) in reasons.iter().take(TOLD) {
         let names = ranges::of(addresses.iter().copied());
         let why = match because {
+            Some(because) if is_unknown(outcome, because) => {
+                format!("  # because how {because} ended is unknown")
+            }
             Some(because) => format!("  # because {because} failed"),
             None => "  # because the run was interrupted".to_owned(),
         };
@@ -310,6 +325,11 @@ fn not_started(paper: &mut Paper, outcome: &Outcome, style: Style) {
             .sum();
         paper.paragraph(2, Ink::Faint, &format!("and {} more", words::count(rest)));
     }
+}
+
+fn is_unknown(outcome: &Outcome, step: &Address) -> bool {
+    let mut steps = outcome.steps.iter();
+    steps.any(|(address, _, ending)| address == step && ending.is_unknown())
 }
 
 /// Where a run wrote.

@@ -29,6 +29,7 @@ fn failure() -> Failure {
         correlation_id: Some("9f8e7d6c-0000-4444-8888-bbbbbbbbbbbb".to_owned()),
         left_behind: true,
         made: None,
+        unknown: false,
     }
 }
 
@@ -79,6 +80,7 @@ fn run() -> Vec<(f64, Event)> {
     let end = Event::RunFinished {
         done: 2,
         failed: 1,
+        unknown: 0,
         not_started: 2,
     };
     let failed = Ending::Failed(failure());
@@ -221,6 +223,33 @@ fn partly() -> Vec<(Address, Action, Ending)> {
     steps
 }
 
+/// A node whose creation was accepted and never heard of again, and one that waits for it; and
+/// perhaps one that failed.
+fn unknown(and_failed: bool) -> Vec<(Address, Action, Ending)> {
+    let lost = Failure {
+        code: "Unanswered".to_owned(),
+        message: "PUT of the VM was accepted, and asking about it was not answered".to_owned(),
+        kind: "network".to_owned(),
+        help: Some("run `tensorform plan`".to_owned()),
+        unknown: true,
+        ..Failure::default()
+    };
+    let because = Address::vm("train", 0);
+    let mut steps = vec![
+        (because.clone(), Action::Create, Ending::Failed(lost)),
+        (
+            Address::vm("train", 1),
+            Action::Create,
+            Ending::Skipped { because },
+        ),
+    ];
+    if and_failed {
+        let failed = Ending::Failed(failure());
+        steps.push((Address::vm("train", 2), Action::Create, failed));
+    }
+    steps
+}
+
 fn all() -> Vec<(&'static str, Outcome, Mode)> {
     let reached = vec![
         (Address::vm("train", 0), Action::Create, Ending::Done),
@@ -249,6 +278,12 @@ fn all() -> Vec<(&'static str, Outcome, Mode)> {
         ("partly_sandbox", outcome(partly(), 9, false), Mode::Sandbox),
         ("refused", outcome(refused, 0, false), Mode::Azure),
         ("interrupted", outcome(interrupted, 1, true), Mode::Azure),
+        ("unknown", outcome(unknown(true), 9, false), Mode::Azure),
+        (
+            "unknown_alone",
+            outcome(unknown(false), 9, false),
+            Mode::Azure,
+        ),
     ]
 }
 

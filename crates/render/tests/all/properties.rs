@@ -152,7 +152,7 @@ proptest! {
     fn events_never_panic(texts in prop::collection::vec(text(), 6), now in any::<f64>(), style in style()) {
         let address = Address::vm("train", 0);
         let [code, message, kind, help, id, stack] = <[String; 6]>::try_from(texts).expect("six");
-        let failure = Failure { code, message, kind, help: Some(help), status: Some(409), request_id: Some(id.clone()), correlation_id: None, left_behind: true, made: None };
+        let failure = Failure { code, message, kind, help: Some(help), status: Some(409), request_id: Some(id.clone()), correlation_id: None, left_behind: true, made: None, unknown: false };
         let all = [
             Event::RunStarted { stack: stack.clone(), nonce: id.clone(), changes: 1 },
             Event::StepStarted { address: address.clone(), action: Action::Create },

@@ -1,6 +1,6 @@
 //! Deletes, and whole runs: refusals, interrupts, deadlines.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use model::{
     plan::{Action, Event, Fingerprint, Operation},
@@ -184,12 +184,13 @@ async fn an_interrupt_lets_what_is_under_way_finish() {
     let Some(Event::RunFinished {
         done,
         failed,
+        unknown,
         not_started,
     }) = sink.events().pop()
     else {
         panic!("the end");
     };
-    assert_eq!((done + not_started, failed), (8, 0));
+    assert_eq!((done + not_started, failed, unknown), (8, 0, 0));
 }
 
 /// Interrupts when the first step ends, before anybody heard of that.
@@ -289,7 +290,62 @@ async fn an_operation_without_an_end_meets_the_deadline_of_its_step() {
         (failed.code.as_str(), failed.kind.as_str()),
         ("StepDeadline", "deadline")
     );
+    assert!(failed.unknown, "it may still end well");
     assert_eq!(clock.seconds().iter().sum::<u64>(), 90 * 60);
+}
+
+#[tokio::test]
+async fn what_nobody_answers_is_unknown_and_a_refusal_is_a_failure() {
+    // The operation of an accepted write is not to be reached any more.
+    let lost = World::with(|seen, _| {
+        let url = format!("http://{}/operations/1", seen.header("host"));
+        match seen.target.contains("/operations/") {
+            true => Some(Act::HangUp),
+            false if seen.method == "PUT" => {
+                Some(Act::json(201, &Value::Null).with("azure-asyncoperation", url))
+            }
+            false => None,
+        }
+    })
+    .await;
+    // The answer to the write itself never comes, and nothing is heard from then on.
+    let is_silent = AtomicBool::new(false);
+    let silent = World::with(move |seen, _| {
+        is_silent.fetch_or(seen.method == "PUT", Ordering::SeqCst);
+        is_silent.load(Ordering::SeqCst).then_some(Act::HangUp)
+    })
+    .await;
+    for world in [lost, silent] {
+        let sink = Remember::default();
+        let (_, interrupt) = watch::channel(Interrupt::No);
+        let (outcome, _) = world.apply_with(vec![create_vm(0)], &sink, interrupt).await;
+        let failed = failure(&outcome);
+        assert!(failed.unknown, "{failed:?}");
+        assert!(
+            failed
+                .help
+                .is_some_and(|help| help.contains("tensorform plan"))
+        );
+        assert_eq!((outcome.failed(), outcome.unknown()), (1, 1));
+        let end = sink.events().pop().expect("the end");
+        assert!(
+            matches!(
+                end,
+                Event::RunFinished {
+                    failed: 0,
+                    unknown: 1,
+                    ..
+                }
+            ),
+            "{end:?}"
+        );
+    }
+    let refusing = World::with(|seen, _| {
+        (seen.method == "PUT").then(|| Act::error(409, "OperationNotAllowed"))
+    })
+    .await;
+    let (outcome, _) = refusing.apply(vec![create_vm(0)]).await;
+    assert!(!failure(&outcome).unknown);
 }
 
 #[tokio::test]

@@ -72,8 +72,9 @@ fn get(world: &World, call: &Call<'_>, vm: &Resource) -> Answer {
 
 fn list(world: &World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> {
     let query = call.query();
+    let after = common::skip(call);
     let members = match query.get("$filter") {
-        Some(filter) => Some(members_of(world, filter)?),
+        Some(filter) => Some(members_of(world, filter, after.as_deref())?),
         None => None,
     };
     let status = query
@@ -107,18 +108,20 @@ fn list(world: &World, call: &Call<'_>, row: &Type) -> Result<Answer, ArmError> 
     let Some(members) = members else {
         return Ok(compute::list(world, call, row, size, show));
     };
-    let after = common::skip(call);
     let group = call.path.group.as_deref();
     let items = members
-        .into_iter()
         .filter(|vm| group.is_none_or(|group| vm.id.group().is_some_and(|own| same(own, group))))
-        .filter(|vm| after.as_deref().is_none_or(|after| vm.id.key() > after))
         .map(|vm| (vm.id.key().to_owned(), show(vm)));
     Ok(common::page(call, items, size))
 }
 
-/// The VMs of the scale set that a filter names; clients quote the field or the id, or both.
-fn members_of<'a>(world: &'a World, filter: &str) -> Result<Vec<&'a Resource>, ArmError> {
+/// The VMs of the scale set that a filter names, from behind one of them; clients quote the field
+/// or the id, or both.
+fn members_of<'a>(
+    world: &'a World,
+    filter: &str,
+    after: Option<&str>,
+) -> Result<impl Iterator<Item = &'a Resource> + use<'a>, ArmError> {
     let mut parts = filter.splitn(2, " eq ");
     let bare = |part: Option<&str>| {
         part.unwrap_or_default()
@@ -136,10 +139,10 @@ fn members_of<'a>(world: &'a World, filter: &str) -> Result<Vec<&'a Resource>, A
         ));
     }
     let set = world.resource_by_key(&id.trim_end_matches('/').to_lowercase());
+    let after = after.map(ToOwned::to_owned);
     Ok(set
         .into_iter()
-        .flat_map(|set| scale_set::flexible::machines(world, set))
-        .collect())
+        .flat_map(move |set| scale_set::flexible::machines_after(world, set, after.as_deref())))
 }
 
 /// Sizes that a VM can change to: of its family while it holds hardware, else all of the region.

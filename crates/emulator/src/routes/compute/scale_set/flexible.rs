@@ -37,11 +37,20 @@ pub(crate) fn machines<'a>(
     world: &'a World,
     set: &Resource,
 ) -> impl Iterator<Item = &'a Resource> + use<'a> {
+    machines_after(world, set, None)
+}
+
+/// The VMs of a set by their ids, from behind `after`.
+pub(crate) fn machines_after<'a>(
+    world: &'a World,
+    set: &Resource,
+    after: Option<&str>,
+) -> impl Iterator<Item = &'a Resource> + use<'a> {
     let key = set.id.key().to_owned();
     world
-        .users(set.id.key())
+        .users_after(set.id.key(), after)
         .filter(|user| user.is("Microsoft.Compute/virtualMachines"))
-        .filter(move |vm| text(&vm.body, MEMBERSHIP).is_some_and(|id| id.to_lowercase() == key))
+        .filter(move |vm| text(&vm.body, MEMBERSHIP).is_some_and(|id| same(id, &key)))
 }
 
 /// Compares a set with what is wanted; the newest VMs go first.

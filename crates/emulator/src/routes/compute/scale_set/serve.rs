@@ -201,8 +201,7 @@ fn list(world: &World, call: &Call<'_>) -> Result<Answer, ArmError> {
     let size = call.setup.pages.virtual_machines;
     let after = skip(call);
     if is_flexible(&set_.body) {
-        let items = flexible::machines(world, set_)
-            .filter(|vm| after.as_deref().is_none_or(|after| vm.id.key() > after))
+        let items = flexible::machines_after(world, set_, after.as_deref())
             .map(|vm| (vm.id.key().to_owned(), machine_as_instance(call, vm)));
         return Ok(page(call, items, size));
     }

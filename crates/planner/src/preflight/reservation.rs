@@ -109,7 +109,7 @@ fn check((id, size): Key<'_>, need: &Need<'_>, live: &Live, mode: Mode, findings
     };
     if need.count > found.free() {
         let finding = short_of_places(
-            at,
+            at.clone(),
             (id, size.as_str(), &None),
             found,
             (need.count, found.free()),
@@ -117,7 +117,17 @@ fn check((id, size): Key<'_>, need: &Need<'_>, live: &Live, mode: Mode, findings
         findings.diagnostics.push(finding);
         return;
     }
-    // A VM draws from what is reserved in its own zone alone, and live ones stay in theirs.
+    in_zones((id, size), need, &places, &at, findings);
+}
+
+/// A VM draws from what is reserved in its own zone alone, and live ones stay in theirs.
+fn in_zones(
+    (id, size): Key<'_>,
+    need: &Need<'_>,
+    places: &BTreeMap<Option<String>, Places>,
+    at: &At,
+    findings: &mut Findings,
+) {
     for (zone, needed) in &need.zones {
         let Some(there) = places.get(zone).copied() else {
             let message = format!(

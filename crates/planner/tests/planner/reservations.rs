@@ -336,20 +336,27 @@ fn a_live_node_joins_and_leaves_a_group_by_a_stop() {
     }
     let (leaves, _) = change(&spec(outside), &inside);
     assert_eq!(leaves, stop);
-    // So is a group whose places are elsewhere: a live node does not change its zone.
-    let elsewhere = with(&zoneless, vec![places(T4, Some("2"), 4, 0)]);
-    let (_, found) = change(&spec(named(T4, 1)), &elsewhere);
-    let short = found
-        .iter()
-        .find(|finding| finding.code.as_str() == "RESERVE001");
-    assert_eq!(
-        short.expect("a refusal").message,
-        "the capacity reservation group `crg` has places for `Standard_NC4as_T4_v3` in zone 2, and 1 node in no zone cannot draw from them"
-    );
     // A group without a place for it is refused before the stop.
     let none = with(&zoneless, vec![places("Standard_D4s_v5", None, 1, 0)]);
     let (_, found) = change(&spec(named(T4, 1)), &none);
     assert!(codes(&found).contains(&"RESERVE001"), "{found:#?}");
+}
+
+#[test]
+fn a_live_node_does_not_join_a_group_whose_places_are_in_other_zones() {
+    let mut outside = named(T4, 1);
+    outside.capacity_reservation = None;
+    outside.zones = Zones::None;
+    let live = live_stack(&spec(outside));
+    let elsewhere = with(&live, vec![places(T4, Some("2"), 4, 0)]);
+    let mut joins = named(T4, 1);
+    joins.allow_stop = true;
+    assert_eq!(
+        told(&spec(joins), &elsewhere),
+        [
+            "RESERVE001: the capacity reservation group `crg` has places for `Standard_NC4as_T4_v3` in zone 2, and 1 node in no zone cannot draw from them"
+        ]
+    );
 }
 
 #[test]

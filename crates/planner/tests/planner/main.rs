@@ -80,6 +80,8 @@ mod power;
 
 mod properties;
 
+mod proximity;
+
 mod oracle;
 
 mod orchestrators;

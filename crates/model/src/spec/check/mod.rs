@@ -13,6 +13,8 @@ mod kubernetes;
 
 mod mounts;
 
+mod together;
+
 use super::{
     findings::Findings,
     schema::stack::MOST_POOLS,

@@ -9,6 +9,7 @@ pub(crate) mod instances;
 mod kubernetes;
 mod leftover;
 mod lists;
+mod node_arrays;
 pub(crate) mod one;
 pub(crate) mod strangers;
 

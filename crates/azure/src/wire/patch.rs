@@ -57,6 +57,7 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         | Properties::MarketplaceTerms(_)
         | Properties::BatchAccount(_)
         | Properties::BatchPool(_)
+        | Properties::NodeArray(_)
         | Properties::Disk(_) => encode(after)?,
     };
     if after.kind().takes_tags() {
@@ -83,6 +84,10 @@ pub(crate) fn changes(
     }
     if let Properties::KubernetesCluster(cluster) = &after.properties {
         return kubernetes::cluster_changes(cluster, attributes, live);
+    }
+    // The command is given anew as a whole, and its server runs it again.
+    if after.kind() == ResourceKind::NodeArray {
+        return put_body(after, live).map(|body| vec![Change::Put(body)]);
     }
     if let Properties::AgentPool(pool) = &after.properties {
         return kubernetes::pool_changes(pool, attributes, live);
@@ -122,6 +127,7 @@ pub(crate) fn changes(
         | ResourceKind::BatchPool
         | ResourceKind::KubernetesCluster
         | ResourceKind::AgentPool
+        | ResourceKind::NodeArray
         | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet

@@ -63,7 +63,7 @@ pub fn all(context: Context<'_>, chosen: &Selection) -> (Vec<Other>, Findings) {
     let mut findings = Findings::default();
     let mut others = Vec::new();
     // An agent pool that failed is written again where it is.
-    if context.grouped.is_some() || chosen.placement == Placement::AgentPool {
+    if context.grouped.is_some() || chosen.placement.tries_by_itself() {
         return (others, findings);
     }
     let pool = context.pool;
@@ -131,7 +131,7 @@ fn without_a_zone(context: Context<'_>, chosen: &Selection) -> Vec<Other> {
     let is_bound = pool.capacity_reservation.is_some()
         || matches!(
             chosen.placement,
-            Placement::BatchPool | Placement::AgentPool
+            Placement::BatchPool | Placement::AgentPool | Placement::NodeArray(_)
         )
         || zones::has_disks(context)
         || (chosen.placement != Placement::SingleVms && pool.zones != Zones::Auto);

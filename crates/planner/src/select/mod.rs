@@ -40,6 +40,8 @@ pub(crate) mod batch;
 
 pub(crate) mod aks;
 
+pub(crate) mod cyclecloud;
+
 mod storage;
 
 mod choices;

@@ -12,6 +12,8 @@ mod batch;
 
 mod aks;
 
+mod cyclecloud;
+
 mod scale_set;
 
 mod tags;
@@ -101,8 +103,12 @@ pub fn run(
     desired.extend(network.resources);
     let placed = |name: &String| selections.get(name).map(|selection| selection.placement);
     let takes_key = |(name, pool): (&String, &Pool)| {
-        let is_service =
-            |placement| matches!(placement, Placement::BatchPool | Placement::AgentPool);
+        let is_service = |placement| {
+            matches!(
+                placement,
+                Placement::BatchPool | Placement::AgentPool | Placement::NodeArray(_)
+            )
+        };
         matches!(pool.os, OperatingSystem::Linux) && !placed(name).is_some_and(is_service)
     };
     if spec.pools.iter().any(takes_key) {
@@ -120,27 +126,40 @@ pub fn run(
             subnet: &subnet,
             context,
         };
-        match selection.placement {
-            Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
-            Placement::ScaleSet(orchestration) => {
-                desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
-            }
-            Placement::BatchPool => {
-                share(&mut desired, batch::account(scope));
-                desired.push(batch::pool(scope, name, pool, selection));
-            }
-            Placement::AgentPool => {
-                let Some(choice) = &selection.aks else {
-                    continue;
-                };
-                share(&mut desired, aks::cluster(scope, &choice.system));
-                desired.push(aks::pool(scope, name, (pool, selection), choice));
-            }
-        }
+        of_pool(&mut desired, scope, name, (pool, selection));
     }
     desired.extend(terms(selections, context.subscription));
     desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
     desired
+}
+
+/// Adds what a pool is, and what it shares with others.
+fn of_pool(
+    desired: &mut Vec<Desired>,
+    scope: node::Scope<'_>,
+    name: &str,
+    (pool, selection): (&Pool, &Selection),
+) {
+    match selection.placement {
+        Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
+        Placement::ScaleSet(orchestration) => {
+            desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
+        }
+        Placement::BatchPool => {
+            share(desired, batch::account(scope));
+            desired.push(batch::pool(scope, name, pool, selection));
+        }
+        Placement::NodeArray(orchestration) => {
+            let array = cyclecloud::array(scope, name, (pool, selection), orchestration);
+            desired.push(array);
+        }
+        Placement::AgentPool => {
+            if let Some(choice) = &selection.aks {
+                share(desired, aks::cluster(scope, &choice.system));
+                desired.push(aks::pool(scope, name, (pool, selection), choice));
+            }
+        }
+    }
 }
 
 /// Adds what several pools share, once.
@@ -192,6 +211,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::BatchPool
         | ResourceKind::AgentPool
         | ResourceKind::VirtualMachineScaleSet => 4,
+        ResourceKind::NodeArray => 5,
     }
 }
 

@@ -11,7 +11,7 @@ use model::{
     spec::{DiskType, EphemeralPlacement},
 };
 
-use super::kubernetes;
+use super::{kubernetes, node_array};
 use crate::{style::Ink, words};
 
 /// The resource in a few words, without its name.
@@ -74,6 +74,7 @@ pub(crate) fn of(resource: &Resource) -> String {
         Properties::BatchPool(pool) => batch_pool(pool),
         Properties::KubernetesCluster(cluster) => kubernetes::cluster(cluster),
         Properties::AgentPool(pool) => kubernetes::agent_pool(pool),
+        Properties::NodeArray(array) => node_array::array(array),
     }
 }
 
@@ -109,6 +110,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         Properties::BatchPool(pool) => of_nodes(pool),
         Properties::KubernetesCluster(cluster) => kubernetes::of_cluster(cluster),
         Properties::AgentPool(pool) => kubernetes::of_nodes(pool),
+        Properties::NodeArray(array) => node_array::parts(array),
         Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -245,7 +247,7 @@ fn rule((name, rule): (&String, &SecurityRule)) -> String {
     )
 }
 
-fn disk_words(disk_type: DiskType) -> &'static str {
+pub(super) fn disk_words(disk_type: DiskType) -> &'static str {
     match disk_type {
         DiskType::Premium => "Premium SSD",
         DiskType::PremiumV2 => "Premium SSD v2",
@@ -262,6 +264,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         Properties::VirtualMachine(vm) => &vm.zones,
         Properties::VirtualMachineScaleSet(set) => &set.zones,
         Properties::AgentPool(pool) => &pool.zones,
+        Properties::NodeArray(array) => &array.zones,
         Properties::KubernetesCluster(cluster) => &cluster.system.zones,
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)

@@ -280,6 +280,7 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         Properties::NatGateway(gateway) => Some((3, &gateway.location)),
         Properties::BastionHost(host) => Some((3, &host.location)),
         Properties::SshPublicKey(key) => Some((3, &key.location)),
+        Properties::ProximityPlacementGroup(group) => Some((3, &group.location)),
         Properties::NetworkInterface(interface) => Some((3, &interface.location)),
         Properties::ResourceGroup(group) => Some((4, &group.location)),
         Properties::Subnet(_) | Properties::MarketplaceTerms(_) => None,

@@ -61,6 +61,7 @@ fn place(step: &Step) -> (bool, i8) {
         ResourceKind::Subnet => 3,
         ResourceKind::BastionHost
         | ResourceKind::SshPublicKey
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::BatchAccount
         | ResourceKind::KubernetesCluster => 4,
         ResourceKind::Disk

@@ -90,6 +90,7 @@ fn pool(spec: &Spec) -> Option<Pool> {
         security: SecurityChoice::Auto,
         rollout: None,
         capacity_reservation: None,
+        proximity_placement_group: None,
         allow_stop: false,
         protect: false,
     })

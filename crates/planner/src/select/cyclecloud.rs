@@ -39,6 +39,7 @@ pub(super) fn as_set(array: &NodeArray) -> ScaleSet {
         plan: None,
         priority: array.priority.clone(),
         capacity_reservation: None,
+        proximity_placement_group: None,
         identities: array.identities.clone(),
         disk_controller: None,
         computer_name_prefix: String::new(),

@@ -126,23 +126,27 @@ pub fn run(
             subnet: &subnet,
             context,
         };
-        of_pool(&mut desired, scope, name, (pool, selection));
+        add_pool(&mut desired, scope, name, (pool, selection));
     }
     desired.extend(terms(selections, context.subscription));
     desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
     desired
 }
 
-/// Adds what a pool is, and what it shares with others.
-fn of_pool(
+/// Adds what a pool is, and what it needs beside it.
+fn add_pool(
     desired: &mut Vec<Desired>,
     scope: node::Scope<'_>,
     name: &str,
     (pool, selection): (&Pool, &Selection),
 ) {
     match selection.placement {
-        Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
+        Placement::SingleVms => {
+            desired.extend(node::own_group(scope, name, pool));
+            desired.extend(node::pool(scope, name, pool, selection));
+        }
         Placement::ScaleSet(orchestration) => {
+            desired.extend(node::own_group(scope, name, pool));
             desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
         }
         Placement::BatchPool => {
@@ -203,6 +207,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::NatGateway
         | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::BatchAccount
         | ResourceKind::KubernetesCluster => 3,
         ResourceKind::Disk

@@ -82,6 +82,8 @@ mod power;
 
 mod properties;
 
+mod proximity;
+
 mod oracle;
 
 mod orchestrators;

@@ -15,6 +15,8 @@ mod cyclecloud;
 
 mod mounts;
 
+mod together;
+
 use super::{
     findings::Findings,
     schema::stack::MOST_POOLS,

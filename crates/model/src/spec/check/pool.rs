@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, mounts};
+use super::{Check, mounts, together};
 use crate::{
     diag::{At, Code, SpecPath},
     spec::{
         decode::pool::MOST_DATA_DISKS,
         pool::{
-            ContainerRuntime, DataDisk, DiskType, Eviction, Grouping, ImageChoice, Method, Model,
+            ContainerRuntime, DiskType, Eviction, Grouping, ImageChoice, Method, Model,
             OperatingSystem, Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload,
             Zones,
         },
@@ -31,7 +31,7 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     scope.model(check);
     scope.spot(check);
     scope.checkpoint(check);
-    scope.reservation(check);
+    together::check(check, name, pool);
     scope.scheduler(check);
     scope.system(check);
     scope.image(check);
@@ -176,40 +176,6 @@ impl Scope<'_> {
                 identity,
                 "`checkpoint` needs `identity`: nodes write to the container by it".to_owned(),
                 "give the id of a user-assigned identity that may write in the container",
-            );
-        }
-    }
-
-    fn reservation(&self, check: &mut Check<'_>) {
-        if self.pool.capacity_reservation.is_none() {
-            return;
-        }
-        let path = self.path(&["capacity_reservation"]);
-        if matches!(self.pool.priority, Priority::Spot(_)) {
-            check.conflict(
-                path.clone(),
-                self.path(&["priority"]),
-                "`capacity_reservation` cannot be used with spot capacity".to_owned(),
-                "use `priority: regular`",
-            );
-        }
-        let ultra = |disk: &DataDisk| disk.disk_type == DiskType::Ultra;
-        if self.pool.disks.data.iter().any(ultra) {
-            check.conflict(
-                path.clone(),
-                self.path(&["disks", "data"]),
-                "`capacity_reservation` cannot be used with Ultra Disk".to_owned(),
-                "use `type: premium_v2` for the data disks",
-            );
-        }
-        let rdma =
-            matches!(&self.pool.size, SizeChoice::Constrained(size) if size.rdma == Some(true));
-        if rdma {
-            check.conflict(
-                path,
-                self.path(&["size", "rdma"]),
-                "`capacity_reservation` cannot be used with `rdma`: RDMA needs one placement group, reservations exclude it".to_owned(),
-                "remove one of them",
             );
         }
     }

@@ -371,8 +371,9 @@ fn change(place: &Place, server: &Server, what: &str, change: &Change) {
     nothing_to_do(place, what);
 }
 
-/// Makes the identities that a spec names: they are there before a stack that uses them.
-fn make_identities(server: &Server, spec: &str) {
+/// Makes the identities that a spec names, and tells what is there then: they are there before a
+/// stack that uses them, and stay.
+fn make_identities(server: &Server, spec: &str) -> Vec<String> {
     let ids = spec.lines().filter_map(|line| {
         let id = line.trim().strip_prefix("identity: ")?;
         id.starts_with('/').then_some(id)
@@ -387,6 +388,7 @@ fn make_identities(server: &Server, spec: &str) {
         }
     }
     server.forget();
+    server.everything()
 }
 
 /// Lives through an example.
@@ -394,7 +396,7 @@ fn live(name: &str, changes: &[Change]) {
     let place = Place::new(&text(name));
     assert!(!place.path(".ssh").exists(), "the home has no keys");
     let server = place.serve(1_000);
-    make_identities(&server, &text(name));
+    let beside = make_identities(&server, &text(name));
     let first = planned(&place, &[], 2, name);
     let counts = first["counts"].as_object().expect("counts");
     let others = counts.iter().filter(|(action, _)| *action != "create");
@@ -402,17 +404,15 @@ fn live(name: &str, changes: &[Change]) {
         others.clone().count() > 3 && others.clone().all(|(_, count)| *count == 0),
         "{name}: {counts:?}"
     );
-    assert!(
-        server.everything().is_empty(),
-        "{name}: a plan writes nothing"
-    );
+    assert_eq!(server.everything(), beside, "{name}: a plan writes nothing");
     place.sandbox(&["apply", "--yes"]).exits(0, name);
     nothing_to_do(&place, name);
     for one in changes {
         change(&place, &server, name, one);
     }
     place.is_as_planned(&server, name);
-    place.vanish(&server, name);
+    place.sandbox(&["destroy", "--yes"]).exits(0, name);
+    assert_eq!(server.everything(), beside, "{name}: nothing is left");
 }
 
 /// A test for each example, so that they run side by side.

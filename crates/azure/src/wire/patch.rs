@@ -113,14 +113,7 @@ pub(crate) fn changes(
             let encoded = encode(after)?;
             disk_patch(attributes, "", &encoded).map(|body| vec![Change::Patch(body)])
         }
-        ResourceKind::SshPublicKey => match attributes {
-            [attribute] if attribute == "public_key" => {
-                let encoded = encode(after)?;
-                let body = json!({ "properties": encoded["properties"] });
-                Ok(vec![Change::Patch(body)])
-            }
-            _ => Err(unchangeable(attributes)),
-        },
+        ResourceKind::SshPublicKey => key_changes(after, attributes),
         ResourceKind::ResourceGroup
         | ResourceKind::NetworkInterface
         | ResourceKind::ProximityPlacementGroup
@@ -291,6 +284,17 @@ fn interfaces(live: &Value, delete_option: Option<&str>) -> Option<Vec<Value>> {
             })
             .collect();
     (!interfaces.is_empty()).then_some(interfaces)
+}
+
+fn key_changes(after: &Resource, attributes: &[String]) -> Result<Vec<Change>, EncodeError> {
+    match attributes {
+        [attribute] if attribute == "public_key" => {
+            let encoded = encode(after)?;
+            let body = json!({ "properties": encoded["properties"] });
+            Ok(vec![Change::Patch(body)])
+        }
+        _ => Err(unchangeable(attributes)),
+    }
 }
 
 fn machine_changes(

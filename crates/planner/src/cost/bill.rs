@@ -177,7 +177,9 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
 
 fn located(region: &Region, things: Vec<(Thing, u32)>) -> Vec<(&Region, Thing, u32)> {
     let things = things.into_iter();
-    things.map(|(thing, count)| (region, thing, count)).collect()
+    things
+        .map(|(thing, count)| (region, thing, count))
+        .collect()
 }
 
 fn of_machine(

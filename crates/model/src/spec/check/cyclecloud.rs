@@ -165,8 +165,7 @@ impl Scope<'_> {
     /// Keys of what is done where capacity is scarce: jobs wait, and decide how many nodes there are.
     fn of_capacity(&self) -> [Excluded; 5] {
         let pool = self.pool;
-        let falls_back =
-            matches!(&pool.priority, Priority::Spot(spot) if spot.fallback_to_regular);
+        let falls_back = matches!(&pool.priority, Priority::Spot(spot) if spot.fallback_to_regular);
         [
             (
                 &["fallback"],

@@ -53,19 +53,7 @@ pub(crate) fn of(resource: &Resource) -> String {
             } = &terms.plan;
             format!("acceptance of the terms of {publisher}:{product}:{name}")
         }
-        Properties::Disk(disk) => {
-            let Disk {
-                location: _,
-                zones: _,
-                disk_type,
-                size_gb,
-            } = disk;
-            format!(
-                "disk, {} GiB {}",
-                words::count(*size_gb),
-                disk_words(*disk_type)
-            )
-        }
+        Properties::Disk(disk) => data_disk(disk),
         Properties::VirtualMachine(vm) => match &vm.priority {
             VmPriority::Regular => format!("VM {}", vm.size),
             VmPriority::Spot { .. } => format!("spot VM {}", vm.size),
@@ -77,6 +65,20 @@ pub(crate) fn of(resource: &Resource) -> String {
         Properties::AgentPool(pool) => kubernetes::agent_pool(pool),
         Properties::NodeArray(array) => node_array::array(array),
     }
+}
+
+fn data_disk(disk: &Disk) -> String {
+    let Disk {
+        location: _,
+        zones: _,
+        disk_type,
+        size_gb,
+    } = disk;
+    format!(
+        "disk, {} GiB {}",
+        words::count(*size_gb),
+        disk_words(*disk_type)
+    )
 }
 
 fn batch_pool(pool: &BatchPool) -> String {

@@ -366,7 +366,7 @@ pub(crate) struct Init {
     #[arg(long, value_name = "PARAMETERS")]
     pub(crate) model: Option<String>,
     /// What runs the jobs
-    #[arg(long, value_name = "NAME", value_parser = ["manual", "auto", "batch", "aks"])]
+    #[arg(long, value_name = "NAME", value_parser = ["manual", "auto", "batch", "aks", "cyclecloud"])]
     pub(crate) orchestrator: Option<String>,
     /// Overwrite an existing file
     #[arg(long)]

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{Place, Server, root};
 
@@ -211,6 +211,32 @@ const LIVES: &[(&str, &[Change])] = &[
         ],
     ),
     (
+        "cyclecloud",
+        &[
+            Change::new("count: 4", "count: 6", &["pool.train.node_array: update"]),
+            Change::new(
+                "size: Standard_F4s_v2",
+                "size: Standard_F8s_v2",
+                &["pool.small.node_array: update"],
+            ),
+            Change::new(
+                "name: sims\n",
+                "name: sims\ntags: {team: physics}\n",
+                &[
+                    "resource_group: update",
+                    "network.nat_ip: update",
+                    "network.nsg: update",
+                    "network.vnet: update",
+                    "network.nat: update",
+                    "access.ssh_key: update",
+                    "pool.cyclecloud-server[0].vm: update",
+                    "pool.small.node_array: update",
+                    "pool.train.node_array: update",
+                ],
+            ),
+        ],
+    ),
+    (
         "batch",
         &[
             Change::new("count: 2", "count: 3", &["pool.train.batch_pool: update"]),
@@ -345,11 +371,32 @@ fn change(place: &Place, server: &Server, what: &str, change: &Change) {
     nothing_to_do(place, what);
 }
 
+/// Makes the identities that a spec names, and tells what is there then: they are there before a
+/// stack that uses them, and stay.
+fn make_identities(server: &Server, spec: &str) -> Vec<String> {
+    let ids = spec.lines().filter_map(|line| {
+        let id = line.trim().strip_prefix("identity: ")?;
+        id.starts_with('/').then_some(id)
+    });
+    let place = json!({"location": "eastus"});
+    for id in ids {
+        let (group, _) = id.split_once("/providers/").expect("the id of an identity");
+        for (path, version) in [(group, "2021-04-01"), (id, "2023-01-31")] {
+            let path = format!("{path}?api-version={version}");
+            let (status, answer) = server.request("PUT", &path, Some(&place));
+            assert!(status < 300, "{answer}");
+        }
+    }
+    server.forget();
+    server.everything()
+}
+
 /// Lives through an example.
 fn live(name: &str, changes: &[Change]) {
     let place = Place::new(&text(name));
     assert!(!place.path(".ssh").exists(), "the home has no keys");
     let server = place.serve(1_000);
+    let beside = make_identities(&server, &text(name));
     let first = planned(&place, &[], 2, name);
     let counts = first["counts"].as_object().expect("counts");
     let others = counts.iter().filter(|(action, _)| *action != "create");
@@ -357,17 +404,15 @@ fn live(name: &str, changes: &[Change]) {
         others.clone().count() > 3 && others.clone().all(|(_, count)| *count == 0),
         "{name}: {counts:?}"
     );
-    assert!(
-        server.everything().is_empty(),
-        "{name}: a plan writes nothing"
-    );
+    assert_eq!(server.everything(), beside, "{name}: a plan writes nothing");
     place.sandbox(&["apply", "--yes"]).exits(0, name);
     nothing_to_do(&place, name);
     for one in changes {
         change(&place, &server, name, one);
     }
     place.is_as_planned(&server, name);
-    place.vanish(&server, name);
+    place.sandbox(&["destroy", "--yes"]).exits(0, name);
+    assert_eq!(server.everything(), beside, "{name}: nothing is left");
 }
 
 /// A test for each example, so that they run side by side.
@@ -398,6 +443,7 @@ lives! {
     inference_small_lives = "inference-small",
     batch_lives = "batch",
     aks_lives = "aks",
+    cyclecloud_lives = "cyclecloud",
 }
 
 #[test]

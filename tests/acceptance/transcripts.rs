@@ -29,6 +29,7 @@ transcripts! {
     cost,
     credentials,
     cyclecloud,
+    cyclecloud_server,
     doctor,
     drift,
     estimate,

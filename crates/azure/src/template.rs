@@ -101,11 +101,14 @@ impl Writer<'_> {
         let version = versions::of_type(step.kind.arm_type());
         written.insert("apiVersion".to_owned(), json!(version));
         written.insert("name".to_owned(), json!(names(&step.id).join("/")));
-        let needs: BTreeSet<String> = step
+        let mut needs: BTreeSet<String> = step
             .needs
             .iter()
             .filter_map(|need| self.ids.get(need).map(|id| expression(id)))
             .collect();
+        if let Some(server) = step.id.parent().filter(|_| resource.node_array().is_some()) {
+            needs.insert(expression(&wire::readiness::id_at(&server)));
+        }
         if !needs.is_empty() {
             written.insert("dependsOn".to_owned(), json!(needs));
         }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Prints it.
 pub(crate) fn run(app: &App, arguments: &args::Bootstrap) -> Outcome {
-    let spec = app.source()?.spec()?;
+    let spec = &planner::with_server(app.source()?.spec()?);
     let name = match (&arguments.pool, spec.pools.first_key_value()) {
         (Some(pool), _) => {
             check_name(pool, spec)?;

@@ -52,7 +52,7 @@ pub(crate) fn run(app: &App, arguments: &args::Explain) -> Outcome {
 fn pool(app: &App, arguments: &args::Explain) -> Outcome {
     let wanted = arguments.what.as_deref();
     if let Some(pool) = wanted {
-        check_name(pool, app.source()?.spec()?)?;
+        check_name(pool, &planner::with_server(app.source()?.spec()?))?;
     }
     let planning = Planning {
         offline: arguments.offline,

@@ -2,7 +2,7 @@
 //! CycleCloud.
 
 use model::{
-    cyclecloud::Cluster,
+    cyclecloud::{Cluster, template},
     diag::{At, Code, Diagnostic, Diagnostics, Severity},
     plan::Plan,
     resource::ResourceKind,
@@ -90,7 +90,7 @@ fn show(app: &App, form: CycleCloudForm, cluster: &Cluster, findings: &Diagnosti
         return;
     }
     let text = match form {
-        CycleCloudForm::Template => render::cyclecloud::template(cluster),
+        CycleCloudForm::Template => template(cluster),
         CycleCloudForm::Slurm => render::cyclecloud::slurm(cluster),
         CycleCloudForm::Autoscale => {
             format!("{:#}\n", render::cyclecloud::autoscale(cluster))

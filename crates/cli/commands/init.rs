@@ -45,6 +45,7 @@ pub(crate) fn run(app: &App, arguments: &args::Init) -> Outcome {
         Some("auto") => Orchestrator::Auto,
         Some("batch") => Orchestrator::Batch,
         Some("aks") => Orchestrator::Aks,
+        Some("cyclecloud") => Orchestrator::CycleCloud,
         _ => Orchestrator::Manual,
     };
     let text = spec::starter(stage, workload, arguments.model.as_deref(), orchestrator);

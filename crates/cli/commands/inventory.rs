@@ -64,6 +64,16 @@ pub(crate) fn run(app: &App, arguments: &Inventory) -> Outcome {
             pool.id.name()
         ));
     }
+    let arrays = live
+        .resources
+        .iter()
+        .filter_map(|live| live.resource.as_ref()?.node_array());
+    for array in arrays {
+        app.output.note(&format!(
+            "The nodes of `{}` are of CycleCloud: `sinfo` on the scheduler's node shows them, `cyclecloud show_nodes -c {}` on the server.\n",
+            array.name, array.cluster
+        ));
+    }
     Ok(Exit::Done)
 }
 

@@ -149,7 +149,7 @@ fn wanted(made: &Made) -> Option<BTreeSet<&Address>> {
 /// What has nodes and is to be made.
 fn missing(steps: &BTreeMap<Address, Intent>) -> Vec<String> {
     let has_nodes = |address: &Address| {
-        ["vm", "scale_set", "batch_pool", "agent_pool"].contains(&address.leaf())
+        ["vm", "scale_set", "batch_pool", "agent_pool", "node_array"].contains(&address.leaf())
     };
     steps
         .iter()
@@ -314,7 +314,14 @@ fn hourly<'a>(
         let known = resource.address().cloned();
         known.unwrap_or_else(Address::resource_group)
     };
+    // What of a node array runs is not its bound: its machines stand in the list by themselves.
+    let is_array = |resource: &LiveResource| {
+        let known = resource.resource.as_ref();
+        known.is_some_and(|known| known.node_array().is_some())
+    };
+    let (arrays, resources): (Vec<_>, Vec<_>) = resources.partition(|one| is_array(one));
     let items: Vec<(Address, &LiveResource)> = resources
+        .into_iter()
         .map(|resource| (address(resource), resource))
         .collect();
     let priced = items.iter().filter_map(|(address, resource)| {
@@ -326,5 +333,5 @@ fn hourly<'a>(
         })
     });
     let cost = cost::compare(std::iter::empty(), priced, cost::Prices::list(catalog));
-    (cost.after.hourly_micros, cost.complete)
+    (cost.after.hourly_micros, cost.complete && arrays.is_empty())
 }

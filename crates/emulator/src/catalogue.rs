@@ -181,7 +181,15 @@ pub(crate) struct MarketImage {
 
 /// Images of the marketplace that the catalogue does not list: publisher, offer, SKU, version,
 /// generation, and whether they have a purchase plan. Seen in use in public repositories.
-const OTHER_IMAGES: [OtherImage; 2] = [
+const OTHER_IMAGES: [OtherImage; 3] = [
+    (
+        "azurecyclecloud",
+        "azure-cyclecloud",
+        "cyclecloud8-gen2",
+        "8.9.120260630",
+        2,
+        true,
+    ),
     (
         "nvidia",
         "ngc_azure_17_11",

@@ -98,6 +98,11 @@ impl Address {
         Self::pool(pool).join("agent_pool")
     }
 
+    /// The node array that a pool is.
+    pub fn node_array(pool: &str) -> Self {
+        Self::pool(pool).join("node_array")
+    }
+
     /// A data disk of one node of a pool, by its logical unit number.
     pub fn data_disk(pool: &str, index: u32, lun: u32) -> Self {
         Self::pool(pool).at(index).join("data_disk").at(lun)

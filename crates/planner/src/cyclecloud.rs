@@ -1,13 +1,15 @@
 //! The pools of a plan as node arrays of Azure CycleCloud.
 
+use std::collections::BTreeSet;
+
 use model::{
     catalog::{Catalog, Size},
     cyclecloud::{Cluster, ClusterNetwork, ClusterNote, NodeArray, SpotLimit},
     ids::ArmId,
     plan::{Plan, PoolPlan},
     resource::{
-        BatchPool, ImageReference, InstanceOsDisk, ScaleSet, Security, System, VirtualMachine,
-        VmPriority,
+        self, BatchPool, ImageReference, InstanceOsDisk, ScaleSet, Security, System,
+        VirtualMachine, VmPriority,
     },
     spec::{ContainerRuntime, Network, Outbound, Pool, Scheduler, Spec, Via},
 };
@@ -22,6 +24,7 @@ struct Nodes<'a> {
     os_disk: InstanceOsDisk,
     security: &'a Security,
     subnet: Option<&'a ArmId>,
+    identities: &'a BTreeSet<ArmId>,
     public_address: bool,
     reservation: Option<&'a ArmId>,
 }
@@ -60,6 +63,9 @@ pub fn cluster(spec: &Spec, plan: &Plan, catalog: &Catalog, scheduler: Scheduler
             .arrays
             .push(array(name, pool, decided, &nodes, catalog));
     }
+    if let Some(first) = cluster.arrays.first_mut() {
+        first.is_default = true;
+    }
     cluster
 }
 
@@ -95,24 +101,14 @@ fn array(
         memory_mib: size.and_then(|size| size.memory_mib),
         gpus: size.and_then(Size::visible_gpus),
         coupled: decided.placement == "single_placement_group",
-        spot: spot(nodes.priority),
+        spot: SpotLimit::of(nodes.priority),
         zones: decided.zones.clone(),
         os_disk: nodes.os_disk.clone(),
         data_disks: pool.disks.data.clone(),
         security: nodes.security.clone(),
+        identities: nodes.identities.clone(),
         public_address: nodes.public_address,
-    }
-}
-
-fn spot(priority: &VmPriority) -> Option<SpotLimit> {
-    match priority {
-        VmPriority::Regular => None,
-        VmPriority::Spot {
-            eviction: _,
-            max_price,
-        } => Some(SpotLimit {
-            max_price: Some(*max_price).filter(|price| !price.is_sign_negative()),
-        }),
+        is_default: false,
     }
 }
 
@@ -148,7 +144,7 @@ fn notes(pool: &Pool, nodes: &Nodes<'_>, scheduler: Scheduler) -> Vec<String> {
 }
 
 /// Whether an image is known to be of Enterprise Linux 8.
-fn is_enterprise_linux(image: &ImageReference) -> bool {
+pub(crate) fn is_enterprise_linux(image: &ImageReference) -> bool {
     image.marketplace().is_some_and(|image| {
         let publisher = image.publisher.as_str().to_ascii_lowercase();
         publisher == "almalinux" && image.sku.as_str().starts_with('8')
@@ -166,6 +162,7 @@ fn nodes<'a>(plan: &'a Plan, pool: &str) -> Option<Nodes<'a>> {
         let vm = resource.virtual_machine().map(of_vm);
         vm.or_else(|| resource.scale_set().map(of_set))
             .or_else(|| resource.batch_pool().map(of_batch))
+            .or_else(|| resource.node_array().map(of_array))
     })
 }
 
@@ -181,6 +178,7 @@ fn of_vm(vm: &VirtualMachine) -> Nodes<'_> {
         },
         security: &vm.security,
         subnet: vm.network.subnet.as_ref(),
+        identities: &vm.identities,
         public_address: vm.network.public_address,
         reservation: vm.capacity_reservation.as_ref(),
     }
@@ -194,6 +192,7 @@ fn of_set(set: &ScaleSet) -> Nodes<'_> {
         os_disk: set.os_disk.clone(),
         security: &set.security,
         subnet: Some(&set.network.subnet),
+        identities: &set.identities,
         public_address: set.network.public_address,
         reservation: set.capacity_reservation.as_ref(),
     }
@@ -207,7 +206,22 @@ fn of_batch(pool: &BatchPool) -> Nodes<'_> {
         os_disk: pool.os_disk.clone(),
         security: &pool.security,
         subnet: pool.network.subnet.as_ref(),
+        identities: &pool.identities,
         public_address: false,
+        reservation: None,
+    }
+}
+
+fn of_array(array: &resource::NodeArray) -> Nodes<'_> {
+    Nodes {
+        os: System::Linux,
+        image: &array.image,
+        priority: &array.priority,
+        os_disk: array.os_disk.clone(),
+        security: &array.security,
+        subnet: Some(&array.subnet),
+        identities: &array.identities,
+        public_address: array.public_address,
         reservation: None,
     }
 }

@@ -22,6 +22,8 @@ mod location;
 
 mod orchestrator;
 
+mod server;
+
 mod memo;
 
 mod order;
@@ -60,6 +62,7 @@ pub use self::{
     plan::{Input, Options, Planned, plan},
     power::Power,
     preflight::{QuotaReport, report as quota},
+    server::with_server,
     staleness::staleness,
     verify::{Unreached, unreached},
 };

@@ -270,6 +270,7 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         Properties::VirtualMachineScaleSet(set) => Some((0, &set.location)),
         Properties::BatchPool(pool) => Some((0, &pool.location)),
         Properties::AgentPool(pool) => Some((0, &pool.location)),
+        Properties::NodeArray(array) => Some((0, &array.location)),
         Properties::KubernetesCluster(cluster) => Some((1, &cluster.location)),
         Properties::BatchAccount(account) => Some((1, &account.location)),
         Properties::VirtualNetwork(network) => Some((1, &network.location)),

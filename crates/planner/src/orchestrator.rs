@@ -15,6 +15,8 @@ use model::{
     },
 };
 
+use crate::server;
+
 /// Why an orchestrator was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
@@ -53,6 +55,10 @@ impl Decision {
                 "orchestrator_kept",
                 "the live nodes are of Azure Kubernetes Service, and stay".to_owned(),
             ),
+            Self::Kept(Orchestrator::CycleCloud) => (
+                "orchestrator_kept",
+                "the live nodes are of Azure CycleCloud, and stay".to_owned(),
+            ),
             Self::Kept(_) => (
                 "orchestrator_kept",
                 "the live nodes are the stack's own, and stay".to_owned(),
@@ -78,8 +84,8 @@ impl Decision {
                     .to_owned(),
             ),
             Self::Plain if pool.stage == Stage::Training && nodes > 1 => (
-                "orchestrator_cyclecloud_not_yet",
-                "jobs of several nodes want a scheduler: Slurm on Azure CycleCloud would fit best, and this version does not make its server; `tensorform export --cyclecloud` prints the cluster for one that exists"
+                "orchestrator_cyclecloud_by_name",
+                "jobs of several nodes want a scheduler: Slurm on Azure CycleCloud would fit best, and its server needs an identity that may make nodes: `orchestrator: cyclecloud` makes it"
                     .to_owned(),
             ),
             Self::Plain => (
@@ -93,7 +99,8 @@ impl Decision {
             value: match self.orchestrator() {
                 Orchestrator::Batch => "batch",
                 Orchestrator::Aks => "aks",
-                Orchestrator::Manual | Orchestrator::Auto | Orchestrator::CycleCloud => "manual",
+                Orchestrator::CycleCloud => "cyclecloud",
+                Orchestrator::Manual | Orchestrator::Auto => "manual",
             }
             .to_owned(),
             code: code.to_owned(),
@@ -121,16 +128,16 @@ pub(crate) fn decide<'a>(
             (name.clone(), decision)
         })
         .collect();
-    if decisions.is_empty() {
-        return (Cow::Borrowed(spec), decisions);
-    }
-    let mut decided = spec.clone();
-    for (name, pool) in &mut decided.pools {
-        if let Some(decision) = decisions.get(name) {
-            pool.orchestrator = decision.orchestrator();
+    let mut decided = Cow::Borrowed(spec);
+    if !decisions.is_empty() {
+        for (name, pool) in &mut decided.to_mut().pools {
+            if let Some(decision) = decisions.get(name) {
+                pool.orchestrator = decision.orchestrator();
+            }
         }
     }
-    (Cow::Owned(decided), decisions)
+    server::add(&mut decided);
+    (decided, decisions)
 }
 
 /// Whether a pool is one of Batch, or may turn out to be, so that accounts are to be looked for.
@@ -180,6 +187,7 @@ fn kept(live: &Live, pool: &str) -> Option<Orchestrator> {
         let nodes = [
             (ResourceKind::BatchPool, Orchestrator::Batch),
             (ResourceKind::AgentPool, Orchestrator::Aks),
+            (ResourceKind::NodeArray, Orchestrator::CycleCloud),
             (ResourceKind::VirtualMachine, Orchestrator::Manual),
             (ResourceKind::VirtualMachineScaleSet, Orchestrator::Manual),
         ];

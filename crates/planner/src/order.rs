@@ -70,6 +70,7 @@ fn place(step: &Step) -> (bool, i8) {
         | ResourceKind::BatchPool
         | ResourceKind::AgentPool
         | ResourceKind::VirtualMachineScaleSet => 5,
+        ResourceKind::NodeArray => 6,
     };
     let deletes = step.action == Action::Delete;
     (deletes, if deletes { -rank } else { rank })

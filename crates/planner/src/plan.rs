@@ -29,6 +29,7 @@ use crate::{
     power::Power,
     preflight,
     select::Findings,
+    server,
     shape::{self, Desired},
     target,
 };
@@ -134,7 +135,8 @@ pub fn plan(input: Input<'_>) -> Planned {
         create(input, &decisions, &index, &mut findings)
     };
     let is_matter = |finding: &Diagnostic| target::concerns(input, finding.at.pool_name());
-    let mut diagnostics: Diagnostics = findings.diagnostics.into_iter().filter(is_matter).collect();
+    let findings_of_spec = findings.diagnostics.into_iter().filter_map(server::placed);
+    let mut diagnostics: Diagnostics = findings_of_spec.filter(is_matter).collect();
     diagnostics.sort();
     Planned {
         plan,

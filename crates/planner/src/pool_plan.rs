@@ -46,6 +46,7 @@ fn orchestrator_of(chosen: &Selection) -> &'static str {
     match chosen.placement {
         Placement::BatchPool => "batch",
         Placement::AgentPool => "aks",
+        Placement::NodeArray(_) => "cyclecloud",
         Placement::SingleVms | Placement::ScaleSet(_) => "manual",
     }
 }

@@ -99,6 +99,7 @@ fn service_of(kind: ResourceKind) -> Option<(&'static str, &'static str)> {
     let services = [
         (ResourceKind::BatchPool, ("Batch", "batch.autoscale")),
         (ResourceKind::AgentPool, ("AKS", "aks.autoscale")),
+        (ResourceKind::NodeArray, ("CycleCloud", "the scheduler")),
     ];
     let mut of_kind = services.into_iter().filter(|(one, _)| *one == kind);
     of_kind.next().map(|(_, service)| service)

@@ -49,6 +49,7 @@ IDENTITY = (
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/ids/providers"
     "/Microsoft.ManagedIdentity/userAssignedIdentities/jobs"
 )
+SERVER = "cyclecloud-server"
 SIZES = ["Standard_NC24ads_A100_v4", "Standard_ND96isr_H100_v5"]
 suite = Suite()
 
@@ -65,7 +66,9 @@ def specs():
     for path in sorted(glob.glob(os.path.join(TREE, "examples", "*.yaml"))):
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        if "bootstrap:" in text or "scratch: nvme" in text:
+        if "cyclecloud:" in text:
+            yield path, SERVER
+        elif "bootstrap:" in text or "scratch: nvme" in text:
             yield path, None
     for size in SIZES:
         for name, keys in MATRIX.items():
@@ -406,5 +409,94 @@ with suite.step("a notice about this node calls the hook of the user's script, a
     check("C-3" in answers[0] and "Metadata:true" in answers[0], answers)
     check("systemctl enable --now tensorform-checkpoint.service" in asked, asked)
     check(f"AZCOPY_MSI_RESOURCE_STRING='{IDENTITY}'" in read("profile"), read("profile"))
+
+# Of a server: the program that is there already, and the command line that talks to it.
+SERVER_FAKES = {
+    "cyclecloud": r"""case "$1 ${2:-}" in
+account\ list) [ -e /fake/account ] && echo azure || true ;;
+account\ create) cp "$4" /fake/account ;;
+import_cluster\ *) cp /var/lib/tensorform/cyclecloud/cluster.txt /fake/imported ;;
+delete_cluster\ *) [ -e /fake/ended ] || { touch /fake/ended; exit 1; } ;;
+esac""",
+    "curl": r"""case "$*" in
+*oauth2/token*) echo '{"access_token":"told-in-confidence","client_id":"11111111-2222","expires_in":"1"}' ;;
+*compute/subscriptionId*) printf 00000000-0000-0000-0000-000000000000 ;;
+*compute/resourceGroupName*) printf rg-sims ;;
+*compute/azEnvironment*) printf AzurePublicCloud ;;
+*compute/location*) printf eastus ;;
+esac""",
+    "getent": "echo azureuser:x:1000:1000::/root:/bin/bash",
+    "chown": ":",
+    "install": r"""case "$*" in *cycle_server*) mkdir -p "${@: -1}" ;; *) exec /usr/bin/install "$@" ;; esac""",
+    "ssh-keygen": 'echo made >"${@: -1}"',
+    "sleep": ":",
+    "systemctl": ":",
+}
+# The server takes in what it is given as soon as it is there.
+SERVER_BEFORE = r"""mkdir -p /opt/cycle_server/config/data /root/.ssh
+printf '#!/bin/bash\necho cycle_server "$@" >>/fake/asked\n' >/opt/cycle_server/cycle_server
+chmod 0755 /opt/cycle_server/cycle_server
+echo 'ssh-ed25519 AAAAkey somebody' >/root/.ssh/authorized_keys
+cat >/fakes/mv <<'END'
+#!/bin/bash
+/usr/bin/mv "$@"
+case "${@: -1}" in /opt/cycle_server/config/data/*)
+  cp "${@: -1}" /fake/taken; /usr/bin/mv "${@: -1}" "${@: -1}.imported" ;;
+esac
+END
+chmod 0755 /fakes/mv
+"""
+# Two arrays are imported, one of them with another bound, and both end.
+SERVER_AFTER = r"""
+put() { printf 'head\n%%%%\n%s\n%%%%\ntail\n' "$3" | /opt/tensorform/bootstrap/arrays put sims "$1" "$2"; cp /fake/imported "/root/imported-$1-$2"; }
+put train no 'train 4'
+put small no 'small 10'
+put train yes 'train 6'
+/opt/tensorform/bootstrap/arrays drop sims small
+cp /fake/imported /root/imported-without
+/opt/tensorform/bootstrap/arrays drop sims train
+cp /fake/taken /root/taken; cp /fake/account /root/account
+stat -c %a /var/lib/tensorform/cyclecloud/password >/root/mode
+cp /var/lib/tensorform/cyclecloud/password /root/password
+ls /opt/cycle_server/config/data >/root/left
+"""
+
+with suite.step("a server of CycleCloud is set up once, by a password of its own, and imports arrays", "bash"):
+    place = os.path.join(TREE, "examples", "cyclecloud.yaml")
+    text = render(place, SERVER, shell=True)
+    FAKES.update(SERVER_FAKES)
+    INSIDE = INSIDE.replace(
+        'cp "$root"/root/* "$2/"',
+        'chroot "$root" /bin/bash /fakes/after >/dev/null || echo "after $?"\ncp "$root/fake/asked" "$2/asked"\n'
+        'cp "$root"/root/* "$2/"')
+    FAKES["after"] = SERVER_AFTER
+    said, read = run("server", SERVER_BEFORE + text, 0)
+    equal(read("result"), "ready\n", said + read("log"))
+    check("after " not in said, said)
+    asked = read("asked")
+    equal(count(asked, "cyclecloud account create"), 1, asked)
+    equal(read("mode"), "600\n")
+    password = read("password")
+    check(len(password) > 40 and password not in text, "the password is made on the node")
+    taken = json.loads(read("taken"))
+    [user] = [one for one in taken if one["AdType"] == "AuthenticatedUser"]
+    equal((user["Name"], user["RawPassword"], user["Superuser"]), ("azureuser", password, True))
+    [key] = [one for one in taken if one["AdType"] == "Credential"]
+    equal(key["PublicKey"], "ssh-ed25519 AAAAkey")
+    equal(read("left"), "", "what has the password is not left there")
+    account = json.loads(read("account"))
+    equal(account["AzureRMClientId"], "11111111-2222")
+    equal((account["RMStorageAccount"], account["RMStorageContainer"]), ("simslocker", "cyclecloud"))
+    check(account["LockerIdentity"].endswith("/userAssignedIdentities/cyclecloud"), account)
+    for words in [password, "told-in-confidence"]:
+        check(words not in read("log") + said, "secrets stay where they are")
+    equal(read("imported-train-no"), "head\ntrain 4\ntail\n")
+    equal(read("imported-small-no"), "head\nsmall 10\ntrain 4\ntail\n")
+    equal(read("imported-train-yes"), "head\nsmall 10\ntrain 6\ntail\n")
+    equal(read("imported-without"), "head\ntrain 6\ntail\n")
+    equal(count(asked, "cyclecloud start_cluster sims"), 1, asked)
+    check('cyclecloud remove_node sims --filter=Template === "small" --no-prompt' in asked, asked)
+    equal(count(asked, "cyclecloud terminate_cluster sims"), 1, asked)
+    equal(count(asked, "cyclecloud delete_cluster sims"), 2, "it is deleted once nothing runs: " + asked)
 
 suite.end()

@@ -6,7 +6,7 @@ use azure_core::Method;
 use model::{
     ids::ArmId,
     plan::Action,
-    resource::{ResourceKind, tags},
+    resource::{Resource, ResourceKind, tags},
 };
 use serde_json::Value;
 
@@ -15,7 +15,11 @@ use super::{
     holders::parts_of,
     step::{Own, Performer},
 };
-use crate::{call::MachineAction, read::LIST_LAG, versions};
+use crate::{
+    call::MachineAction,
+    read::{LIST_LAG, one::Now},
+    versions, wire,
+};
 
 impl Performer<'_> {
     /// Deletes the resource.
@@ -39,6 +43,7 @@ impl Performer<'_> {
         if self.step.kind == ResourceKind::ResourceGroup {
             self.refuse_unless_empty().await?;
         }
+        self.drop_array(&now).await?;
         let call = if self.step.kind == ResourceKind::VirtualMachine {
             let call = self
                 .run
@@ -63,6 +68,25 @@ impl Performer<'_> {
                 Err(failure)
             }
         }
+    }
+
+    /// Has the server of a node array end its nodes before the array goes: nobody would end them
+    /// after.
+    async fn drop_array(&self, now: &Now) -> Result<(), Stopped> {
+        let array = now.live.resource.as_ref().and_then(Resource::node_array);
+        let Some(array) = array else {
+            return Ok(());
+        };
+        let body = wire::node_array::encode_drop(array);
+        let mut body = body.map_err(|error| failure::of_encoding(&error))?;
+        wire::set_tags(&mut body, now.tags());
+        self.waiting("nodes that end");
+        let written = self.write_over(Method::Put, body, now).await;
+        written.map_err(|error| {
+            let mut failure = error.failure(false);
+            failure.left_behind = true;
+            failure
+        })
     }
 
     /// Refuses to delete a group with something in it. What this plan has deleted may show for a

@@ -186,6 +186,7 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::BatchPool
                 | ResourceKind::KubernetesCluster
                 | ResourceKind::AgentPool
+                | ResourceKind::NodeArray
                 | ResourceKind::MarketplaceTerms
                 | ResourceKind::VirtualMachineScaleSet => {}
             }

@@ -83,6 +83,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     reader.elsewhere(&tagged, &mut lists).await?;
     reader.batch(&tagged, &mut lists).await?;
     reader.clusters(&tagged, &mut lists).await?;
+    reader.node_arrays(&mut lists).await?;
     reader.rare(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
@@ -202,7 +203,8 @@ impl Reader<'_> {
             let kind = ResourceKind::from_arm_type(&id.resource_type());
             if let (Some(group), Some(kind)) = (id.group(), kind)
                 && !group.eq_ignore_ascii_case(&self.scope.resource_group)
-                && kind != ResourceKind::Disk
+                // Arrays come with their server.
+                && !matches!(kind, ResourceKind::Disk | ResourceKind::NodeArray)
             {
                 places.insert((group.to_lowercase(), kind));
             }

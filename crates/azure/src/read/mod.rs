@@ -10,6 +10,7 @@ mod kubernetes;
 mod leftover;
 mod lists;
 mod machines;
+mod node_arrays;
 pub(crate) mod one;
 pub(crate) mod strangers;
 

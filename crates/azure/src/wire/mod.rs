@@ -16,6 +16,7 @@ mod marketplace_terms;
 mod nat_gateway;
 mod network_interface;
 mod network_security_group;
+pub(crate) mod node_array;
 mod proximity_placement_group;
 mod public_ip_address;
 mod scale_set;
@@ -96,6 +97,7 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::BatchPool(pool) => batch::encode_pool(pool)?,
         Properties::KubernetesCluster(cluster) => kubernetes::encode_cluster(cluster),
         Properties::AgentPool(pool) => kubernetes::encode_pool(pool)?,
+        Properties::NodeArray(array) => node_array::encode(array)?,
         Properties::NetworkInterface(interface) => network_interface::encode(interface),
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
@@ -145,6 +147,7 @@ pub(crate) fn decode_with(
             Properties::KubernetesCluster(Box::new(kubernetes::decode_cluster(body)?))
         }
         ResourceKind::AgentPool => Properties::AgentPool(Box::new(kubernetes::decode_pool(body)?)),
+        ResourceKind::NodeArray => Properties::NodeArray(Box::new(node_array::decode(body)?)),
         ResourceKind::NetworkInterface => {
             Properties::NetworkInterface(network_interface::decode(body)?)
         }

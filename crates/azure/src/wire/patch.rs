@@ -58,6 +58,7 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         | Properties::MarketplaceTerms(_)
         | Properties::BatchAccount(_)
         | Properties::BatchPool(_)
+        | Properties::NodeArray(_)
         | Properties::Disk(_) => encode(after)?,
     };
     if after.kind().takes_tags() {
@@ -85,6 +86,10 @@ pub(crate) fn changes(
     if let Properties::KubernetesCluster(cluster) = &after.properties {
         return kubernetes::cluster_changes(cluster, attributes, live);
     }
+    // The command is given anew as a whole, and its server runs it again.
+    if after.kind() == ResourceKind::NodeArray {
+        return put_body(after, live).map(|body| vec![Change::Put(body)]);
+    }
     if let Properties::AgentPool(pool) = &after.properties {
         return kubernetes::pool_changes(pool, attributes, live);
     }
@@ -108,14 +113,7 @@ pub(crate) fn changes(
             let encoded = encode(after)?;
             disk_patch(attributes, "", &encoded).map(|body| vec![Change::Patch(body)])
         }
-        ResourceKind::SshPublicKey => match attributes {
-            [attribute] if attribute == "public_key" => {
-                let encoded = encode(after)?;
-                let body = json!({ "properties": encoded["properties"] });
-                Ok(vec![Change::Patch(body)])
-            }
-            _ => Err(unchangeable(attributes)),
-        },
+        ResourceKind::SshPublicKey => key_changes(after, attributes),
         ResourceKind::ResourceGroup
         | ResourceKind::NetworkInterface
         | ResourceKind::ProximityPlacementGroup
@@ -124,6 +122,7 @@ pub(crate) fn changes(
         | ResourceKind::BatchPool
         | ResourceKind::KubernetesCluster
         | ResourceKind::AgentPool
+        | ResourceKind::NodeArray
         | ResourceKind::VirtualMachineScaleSet => Err(unchangeable(attributes)),
         ResourceKind::VirtualNetwork
         | ResourceKind::Subnet
@@ -285,6 +284,17 @@ fn interfaces(live: &Value, delete_option: Option<&str>) -> Option<Vec<Value>> {
             })
             .collect();
     (!interfaces.is_empty()).then_some(interfaces)
+}
+
+fn key_changes(after: &Resource, attributes: &[String]) -> Result<Vec<Change>, EncodeError> {
+    match attributes {
+        [attribute] if attribute == "public_key" => {
+            let encoded = encode(after)?;
+            let body = json!({ "properties": encoded["properties"] });
+            Ok(vec![Change::Patch(body)])
+        }
+        _ => Err(unchangeable(attributes)),
+    }
 }
 
 fn machine_changes(

@@ -66,6 +66,7 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::BatchPool
         | ResourceKind::KubernetesCluster
         | ResourceKind::AgentPool
+        | ResourceKind::NodeArray
         | ResourceKind::MarketplaceTerms => (&["properties"], SUBNET),
     };
     Shape { top, properties }

@@ -167,6 +167,10 @@ fn before(known: &Resource, state: &State) -> Answer {
         let way = "nodes of AKS are looked at with `kubectl debug node/NAME`";
         return Answer::Skipped(way.to_owned());
     }
+    if known.kind() == ResourceKind::NodeArray {
+        let way = "nodes of CycleCloud come and go: a job on them runs the checks";
+        return Answer::Skipped(way.to_owned());
+    }
     match state.power {
         Some(Power::Running) => Answer::Said(String::new()),
         _ => Answer::Skipped(format!("it is {}", render::status::power(state))),

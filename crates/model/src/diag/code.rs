@@ -150,6 +150,10 @@ codes! {
     AksRefused = "AKS001", Error;
     /// A feature that an agent pool needs and that nobody could check.
     AksFeatureUnchecked = "AKS002", Warning;
+    /// A node array of Azure CycleCloud cannot be as the spec wants it.
+    CycleCloudRefused = "CYCLE001", Error;
+    /// Machines that a cluster of CycleCloud has made run while it is to go.
+    CycleCloudNodesRun = "CYCLE002", Warning;
     /// A subnet that the nodes cannot be in.
     SubnetUnusable = "NET001", Error;
     /// A subnet that could not be checked.

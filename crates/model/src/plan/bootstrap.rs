@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     digest,
     ids::ArmId,
-    spec::{ContainerRuntime, Mount},
+    spec::{ContainerRuntime, Mount, cyclecloud::ServerSetup},
     units::SizeName,
 };
 
@@ -70,6 +70,9 @@ pub struct Setup {
     /// What writes checkpoints.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointSetup>,
+    /// A server of CycleCloud.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerSetup>,
 }
 
 /// What writes checkpoints, and where.
@@ -107,8 +110,10 @@ impl Setup {
             mounts,
             containers,
             checkpoint,
+            server,
         } = self;
-        !scratch && mounts.is_empty() && containers.is_none() && checkpoint.is_none()
+        let has_nothing = mounts.is_empty() && containers.is_none() && checkpoint.is_none();
+        !scratch && has_nothing && server.is_none()
     }
 }
 

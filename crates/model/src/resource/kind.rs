@@ -62,6 +62,8 @@ kinds! {
     KubernetesCluster = "Microsoft.ContainerService/managedClusters", tags: true;
     /// A pool of nodes of a cluster of Kubernetes.
     AgentPool = "Microsoft.ContainerService/managedClusters/agentPools", tags: true;
+    /// An array of nodes of CycleCloud: the command by which its server has imported it.
+    NodeArray = "Microsoft.Compute/virtualMachines/runCommands", tags: true;
     /// A network interface that its VM left behind; those of VMs go along with them.
     NetworkInterface = "Microsoft.Network/networkInterfaces", tags: true;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.

@@ -13,6 +13,8 @@ pub mod batch;
 
 pub mod kubernetes;
 
+pub mod cyclecloud;
+
 pub mod tags;
 
 pub mod attributes;
@@ -25,7 +27,8 @@ use serde_json::Value;
 use crate::{ids::ArmId, units::SizeName};
 
 pub use self::{
-    batch::*, kind::ResourceKind, kubernetes::*, properties::*, scale_set::*, tags::Tags,
+    batch::*, cyclecloud::*, kind::ResourceKind, kubernetes::*, properties::*, scale_set::*,
+    tags::Tags,
 };
 
 /// A value, or the knowledge that only apply can give it.
@@ -142,12 +145,21 @@ impl Resource {
         Some(pool)
     }
 
+    /// The node array that this is.
+    pub fn node_array(&self) -> Option<&NodeArray> {
+        let Properties::NodeArray(array) = &self.properties else {
+            return None;
+        };
+        Some(array)
+    }
+
     /// The size of its machines and how many of them it has, for what has machines.
     pub fn machines(&self) -> Option<(&SizeName, u32)> {
         let vm = self.virtual_machine().map(|vm| (&vm.size, 1));
         vm.or_else(|| self.scale_set().map(|set| (&set.size, set.capacity)))
             .or_else(|| self.batch_pool().map(|pool| (&pool.size, pool.nodes)))
             .or_else(|| self.agent_pool().map(|pool| (&pool.size, pool.nodes)))
+            .or_else(|| self.node_array().map(|array| (&array.size, array.nodes)))
             .or_else(|| {
                 let system = &self.kubernetes_cluster()?.system;
                 Some((&system.size, system.count))
@@ -160,6 +172,7 @@ impl Resource {
         vm.or_else(|| self.scale_set().map(|set| &set.priority))
             .or_else(|| self.batch_pool().map(|pool| &pool.priority))
             .or_else(|| self.agent_pool().map(|pool| &pool.priority))
+            .or_else(|| self.node_array().map(|array| &array.priority))
     }
 
     /// How many public addresses it is or has.
@@ -177,7 +190,9 @@ impl Resource {
                 0
             }
         });
-        vm.or(set).unwrap_or(0)
+        let array = self.node_array().filter(|array| array.public_address);
+        let array = array.map(|array| array.nodes);
+        vm.or(set).or(array).unwrap_or(0)
     }
 
     /// The capacity reservation group that its machines draw from, where they do.
@@ -193,6 +208,7 @@ impl Resource {
         vm.or_else(|| self.scale_set().map(|set| set.os))
             .or_else(|| self.batch_pool().map(|_| System::Linux))
             .or_else(|| self.agent_pool().map(|_| System::Linux))
+            .or_else(|| self.node_array().map(|_| System::Linux))
     }
 
     /// The public keys of its machines, for what has machines.

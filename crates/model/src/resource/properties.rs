@@ -9,7 +9,9 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{AgentPool, BatchAccount, BatchPool, Known, KubernetesCluster, ResourceKind, ScaleSet};
+use super::{
+    AgentPool, BatchAccount, BatchPool, Known, KubernetesCluster, NodeArray, ResourceKind, ScaleSet,
+};
 use crate::{
     ids::ArmId,
     spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
@@ -64,6 +66,7 @@ properties! {
     BatchPool(Box<BatchPool>),
     KubernetesCluster(Box<KubernetesCluster>),
     AgentPool(Box<AgentPool>),
+    NodeArray(Box<NodeArray>),
     NetworkInterface(LooseInterface),
     MarketplaceTerms(MarketplaceTerms),
 }

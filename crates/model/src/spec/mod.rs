@@ -14,6 +14,8 @@ pub mod batch;
 
 pub mod kubernetes;
 
+pub mod cyclecloud;
+
 pub mod storage;
 
 mod yaml;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     batch::Batch,
+    cyclecloud::ServerSetup,
     kubernetes::AgentPoolSettings,
     parts::{ProximityGroup, Urn},
     storage::{DiskController, EphemeralOs},
@@ -54,6 +55,9 @@ pub struct Pool {
     pub aks: Option<AgentPoolSettings>,
     /// The scheduler of CycleCloud.
     pub scheduler: Option<Scheduler>,
+    /// How its node is set up as a server of CycleCloud. No spec says it: the planner adds the pool
+    /// where the spec needs one.
+    pub server: Option<ServerSetup>,
     /// Containers on the nodes.
     pub containers: Option<Containers>,
     /// Disks of each node.
@@ -327,7 +331,8 @@ pub enum Orchestrator {
 }
 
 /// The scheduler of CycleCloud.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scheduler {
     /// Slurm.
     Slurm,

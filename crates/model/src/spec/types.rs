@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rust_decimal::Decimal;
 
-use super::{kubernetes::Cluster, parts::Cidr, pool::Pool};
+use super::{cyclecloud::Server, kubernetes::Cluster, parts::Cidr, pool::Pool};
 use crate::{
     ids::ArmId,
     units::{CaseInsensitive, Region, Span},
@@ -37,6 +37,8 @@ pub struct Spec {
     pub identity: Identity,
     /// The cluster of pools of Azure Kubernetes Service.
     pub aks: Option<Cluster>,
+    /// The server of pools of Azure CycleCloud.
+    pub cyclecloud: Option<Server>,
     /// The pools, by name; never empty.
     pub pools: BTreeMap<String, Pool>,
 }

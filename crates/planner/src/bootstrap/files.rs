@@ -1,6 +1,9 @@
 //! The files of a bootstrap.
 
-use model::plan::{CheckpointSetup, Setup};
+use model::{
+    plan::{CheckpointSetup, Setup},
+    spec::cyclecloud::ServerSetup,
+};
 
 use super::{SCRATCH_PATH, containers, mounts};
 
@@ -77,6 +80,7 @@ fn steps(node: Node<'_>, settings: &mut Vec<(&'static str, String)>) -> Vec<File
         mounts,
         containers,
         checkpoint,
+        server,
     } = setup;
     let mut steps = Vec::new();
     if *scratch {
@@ -99,6 +103,9 @@ fn steps(node: Node<'_>, settings: &mut Vec<(&'static str, String)>) -> Vec<File
     }
     if let Some(checkpoint) = checkpoint {
         steps.extend(saving(checkpoint, settings));
+    }
+    if let Some(server) = server {
+        steps.extend(serving(server, settings));
     }
     if let Some(script) = script {
         let text = include_str!("scripts/script.sh");
@@ -132,6 +139,25 @@ fn saving(checkpoint: &CheckpointSetup, settings: &mut Vec<(&'static str, String
             permissions: PLAIN,
             text: service.to_owned(),
         },
+    ]
+}
+
+/// What sets up a server of CycleCloud, and what imports node arrays there.
+fn serving(server: &ServerSetup, settings: &mut Vec<(&'static str, String)>) -> [File; 2] {
+    let ServerSetup {
+        user,
+        identity,
+        locker,
+    } = server;
+    settings.push(("CYCLECLOUD_USER", user.clone()));
+    settings.push(("CYCLECLOUD_IDENTITY", identity.to_string()));
+    settings.push(("CYCLECLOUD_ACCOUNT", locker.account.clone()));
+    settings.push(("CYCLECLOUD_CONTAINER", locker.container.clone()));
+    let step = include_str!("scripts/cyclecloud.sh");
+    let arrays = include_str!("scripts/arrays.sh");
+    [
+        own("steps/70-cyclecloud", PROGRAM, step),
+        own("arrays", PROGRAM, arrays),
     ]
 }
 

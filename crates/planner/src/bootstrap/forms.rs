@@ -74,6 +74,7 @@ mod tests {
             mounts: Vec::new(),
             containers: None,
             checkpoint: None,
+            server: None,
         };
         Node {
             setup: &SETUP,

@@ -15,8 +15,11 @@ use crate::{location::Selections, select::Findings};
 
 /// What the bootstrap of a pool does, and its script; `None` where nodes run nothing.
 pub fn of_pool(pool: &Pool) -> Option<(Setup, Option<ScriptReference>)> {
-    // Nodes of Kubernetes run no script.
-    if pool.orchestrator == Orchestrator::Aks {
+    // Nodes of Kubernetes run no script, those of CycleCloud what its projects say.
+    if matches!(
+        pool.orchestrator,
+        Orchestrator::Aks | Orchestrator::CycleCloud
+    ) {
         return None;
     }
     let start_task = pool.orchestrator == Orchestrator::Batch;
@@ -27,6 +30,7 @@ pub fn of_pool(pool: &Pool) -> Option<(Setup, Option<ScriptReference>)> {
         // Batch runs containers itself.
         containers: containers(pool).filter(|_| !start_task),
         checkpoint: checkpoint(pool),
+        server: pool.server.clone(),
     };
     let script = pool.bootstrap.as_ref().map(|bootstrap| ScriptReference {
         path: bootstrap.script.clone(),

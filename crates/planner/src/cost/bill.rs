@@ -13,7 +13,7 @@ use model::{
 };
 
 use super::{
-    aks, batch, disk,
+    aks, batch, cyclecloud, disk,
     quote::{self, Meter, Prices, Quote, Unit},
     scale_set,
     service::Service,
@@ -142,29 +142,15 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
         )],
         Properties::VirtualMachineScaleSet(set) => {
             let system = quote::system(set.os);
-            let things = scale_set::things(set, system, item, state);
-            things
-                .into_iter()
-                .map(|(thing, count)| (&set.location, thing, count))
-                .collect()
+            located(&set.location, scale_set::things(set, system, item, state))
         }
-        Properties::BatchPool(pool) => {
-            let things = batch::things(pool, item, state).into_iter();
-            things
-                .map(|(thing, count)| (&pool.location, thing, count))
-                .collect()
-        }
+        Properties::BatchPool(pool) => located(&pool.location, batch::things(pool, item, state)),
         Properties::KubernetesCluster(cluster) => {
-            let things = aks::of_cluster(cluster, state).into_iter();
-            things
-                .map(|(thing, count)| (&cluster.location, thing, count))
-                .collect()
+            located(&cluster.location, aks::of_cluster(cluster, state))
         }
-        Properties::AgentPool(pool) => {
-            let things = aks::of_pool(pool, item, state).into_iter();
-            things
-                .map(|(thing, count)| (&pool.location, thing, count))
-                .collect()
+        Properties::AgentPool(pool) => located(&pool.location, aks::of_pool(pool, item, state)),
+        Properties::NodeArray(array) => {
+            located(&array.location, cyclecloud::things(array, item, state))
         }
         Properties::NatGateway(gateway) => {
             vec![(&gateway.location, Thing::Service(Service::NatGateway), 1)]
@@ -187,6 +173,13 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
         | Properties::SshPublicKey(_)
         | Properties::ProximityPlacementGroup(_) => Vec::new(),
     }
+}
+
+fn located(region: &Region, things: Vec<(Thing, u32)>) -> Vec<(&Region, Thing, u32)> {
+    let things = things.into_iter();
+    things
+        .map(|(thing, count)| (region, thing, count))
+        .collect()
 }
 
 fn of_machine(

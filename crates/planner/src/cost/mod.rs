@@ -15,6 +15,8 @@ mod batch;
 
 mod aks;
 
+mod cyclecloud;
+
 mod service;
 
 mod gate;

@@ -88,6 +88,7 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::BatchPool => BATCH_POOL,
         ResourceKind::KubernetesCluster => CLUSTER,
         ResourceKind::AgentPool => AGENT_POOL,
+        ResourceKind::NodeArray => NODE_ARRAY,
         // Nodes would have to leave the group first. Of interfaces there is only what a VM left
         // behind, and no desired one to compare with.
         ResourceKind::ProximityPlacementGroup | ResourceKind::NetworkInterface => {
@@ -227,6 +228,29 @@ const AGENT_POOL: &[Row] = &[
     ("mig", Class::Replace),
     ("labels.*", Class::Update),
     ("taints", Class::Update),
+];
+
+/// An array is imported as a whole, and what it says is for nodes that come from then on. Another
+/// cluster, scheduler or subnet is not the same one.
+const NODE_ARRAY: &[Row] = &[
+    ("location", Class::Refuse),
+    ("name", Class::Refuse),
+    ("cluster", Class::Refuse),
+    ("scheduler", Class::Refuse),
+    ("subnet", Class::Refuse),
+    ("size", Class::Update),
+    ("nodes", Class::Update),
+    ("image.*", Class::Update),
+    ("priority.*", Class::Update),
+    ("zones", Class::Update),
+    ("coupled", Class::Update),
+    ("os_disk.*", Class::Update),
+    ("data_disks.*", Class::Update),
+    ("security.*", Class::Update),
+    ("identities", Class::Update),
+    ("public_address", Class::Update),
+    ("is_default", Class::Update),
+    ("start", Class::Update),
 ];
 
 /// The tag of what a node has run when it started first.

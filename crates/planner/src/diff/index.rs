@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::{
     address::Address,
     ids::ArmId,
-    live::{Instance, Live, LiveResource},
+    live::{Instance, Live, LiveResource, Owner},
     resource::{Properties, ResourceKind},
 };
 
@@ -19,6 +19,30 @@ pub struct Index<'a> {
     shared_by_machines: Vec<&'a ArmId>,
     instances: &'a BTreeMap<ArmId, Vec<Instance>>,
     strangers: &'a BTreeMap<ArmId, BTreeSet<ArmId>>,
+    cluster_nodes: BTreeSet<&'a ArmId>,
+}
+
+/// The tag by which CycleCloud tells of which cluster a resource is.
+const CLUSTER_NAME: &str = "ClusterName";
+
+/// What a cluster of the stack's node arrays has made: its server ends it before they go.
+fn cluster_nodes(live: &Live) -> BTreeSet<&ArmId> {
+    let array = |resource: &'_ LiveResource| {
+        let is_ours = resource.owner != Owner::Foreign;
+        let array = resource
+            .resource
+            .as_ref()
+            .filter(|_| is_ours)?
+            .node_array()?;
+        Some(array.cluster.clone())
+    };
+    let clusters: BTreeSet<String> = live.resources.iter().filter_map(array).collect();
+    let is_made = |resource: &&LiveResource| {
+        let cluster = resource.tags.get(CLUSTER_NAME);
+        resource.owner == Owner::Foreign && cluster.is_some_and(|name| clusters.contains(name))
+    };
+    let made = live.resources.iter().filter(is_made);
+    made.map(|resource| &resource.id).collect()
 }
 
 impl<'a> Index<'a> {
@@ -46,6 +70,7 @@ impl<'a> Index<'a> {
             shared_by_machines,
             instances: &live.instances,
             strangers: &live.strangers,
+            cluster_nodes: cluster_nodes(live),
         }
     }
 
@@ -56,7 +81,14 @@ impl<'a> Index<'a> {
 
     /// What of others uses a resource.
     pub(super) fn strangers(&self, id: &ArmId) -> impl Iterator<Item = &'a ArmId> + use<'a> {
-        self.strangers.get(id).into_iter().flatten()
+        let users = self.strangers.get(id).into_iter().flatten();
+        let of_cluster: BTreeSet<&ArmId> = self.cluster_nodes.clone();
+        users.filter(move |user| !of_cluster.contains(user))
+    }
+
+    /// Machines and what else clusters of the stack's node arrays have made.
+    pub(super) fn cluster_nodes(&self) -> &BTreeSet<&'a ArmId> {
+        &self.cluster_nodes
     }
 
     /// The live resource with this id.
@@ -110,6 +142,7 @@ impl<'a> Index<'a> {
             }
             Some(Properties::BatchPool(pool)) => ids.extend(pool.network.subnet.clone()),
             Some(Properties::AgentPool(pool)) => ids.extend(pool.subnet.clone()),
+            Some(Properties::NodeArray(array)) => ids.push(array.subnet.clone()),
             Some(Properties::KubernetesCluster(cluster)) => {
                 ids.extend(cluster.system.subnet.clone());
             }

@@ -63,7 +63,7 @@ fn undesired<'a>(
 pub(super) fn everything(live: &Live, index: &Index<'_>, changes: &mut Changes) {
     let all: BTreeMap<&Address, &LiveResource> = index.ours().collect();
     let mut going = without_kept(&all, index, Kept::WARNED, changes);
-    keep_group_with_others(&mut going, &all, live, changes);
+    keep_group_with_others(&mut going, &all, (live, index), changes);
     add(&going, index, ReasonCode::Destroy, changes);
 }
 
@@ -175,7 +175,7 @@ fn named(id: &ArmId) -> String {
 fn keep_group_with_others<'a>(
     going: &mut BTreeMap<&'a Address, &'a LiveResource>,
     all: &BTreeMap<&'a Address, &'a LiveResource>,
-    live: &Live,
+    (live, index): (&Live, &Index<'a>),
     changes: &mut Changes,
 ) {
     let group = Address::resource_group();
@@ -190,6 +190,7 @@ fn keep_group_with_others<'a>(
         .iter()
         .filter(inside)
         .filter(|other| other.owner == Owner::Foreign)
+        .filter(|other| !index.cluster_nodes().contains(&other.id))
         .map(|other| format!("{} ({})", other.id.name(), other.arm_type))
         .collect();
     let stays = all.len() != going.len();
@@ -210,12 +211,51 @@ fn keep_group_with_others<'a>(
     going.remove(&group);
 }
 
+/// Says that a cluster's machines end with its node arrays.
+fn say_nodes_run(
+    going: &BTreeMap<&Address, &LiveResource>,
+    index: &Index<'_>,
+    changes: &mut Changes,
+) {
+    let array = |resource: &&LiveResource| Some(resource.resource.as_ref()?.node_array()?.clone());
+    let Some(first) = going.values().find_map(array) else {
+        return;
+    };
+    let is_machine = |id: &&&ArmId| {
+        let kind = ResourceKind::from_arm_type(&id.resource_type());
+        matches!(
+            kind,
+            Some(ResourceKind::VirtualMachine | ResourceKind::VirtualMachineScaleSet)
+        )
+    };
+    let machines = index.cluster_nodes().iter().filter(is_machine).count();
+    if machines == 0 {
+        return;
+    }
+    let (machines, exist) = match machines {
+        1 => ("1 machine".to_owned(), "exists"),
+        more => (format!("{more} machines"), "exist"),
+    };
+    let message = format!(
+        "{machines} of the cluster `{}` {exist}: its server ends them before its node arrays go",
+        first.cluster
+    );
+    let at = At::Resource(Address::node_array(&first.name));
+    let finding = Diagnostic::new(Code::CycleCloudNodesRun, at, message);
+    changes.diagnostics.push(
+        finding.with_help(
+            "to let jobs end first, wait until `squeue` on the scheduler's node is empty",
+        ),
+    );
+}
+
 fn add(
     going: &BTreeMap<&Address, &LiveResource>,
     index: &Index<'_>,
     code: ReasonCode,
     changes: &mut Changes,
 ) {
+    say_nodes_run(going, index, changes);
     for (address, resource) in going {
         let Some(kind) = kind(resource) else { continue };
         let needs: BTreeSet<Address> = index

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     catalog::Catalog,
+    cyclecloud::SCHEDULER_SIZE,
     diag::{At, Code, Diagnostic, Diagnostics, SpecPath},
     live::{Answer, Live, Mode, Question, UsageFact},
     plan::{Action, Operation, Plan, QuotaLine, Scope, Step},
@@ -245,10 +246,36 @@ impl Demand {
             if !is_kubernetes {
                 self.add(MACHINES, sign.saturating_mul(i64::from(count)), pool);
             }
-            if is_kubernetes || resource.kind() == ResourceKind::VirtualMachineScaleSet {
+            let is_set = matches!(
+                resource.kind(),
+                ResourceKind::VirtualMachineScaleSet | ResourceKind::NodeArray
+            );
+            if is_kubernetes || is_set {
                 self.add(SCALE_SETS, sign, pool);
             }
+            self.scheduler(resource, weights, sign, pool);
         }
+    }
+
+    /// Adds the node that runs the scheduler of a cluster of CycleCloud.
+    fn scheduler(
+        &mut self,
+        resource: &Resource,
+        weights: Weights<'_>,
+        sign: i64,
+        pool: Option<&str>,
+    ) {
+        let size = SizeName::from(SCHEDULER_SIZE);
+        let is_first = resource.node_array().is_some_and(|array| array.is_default);
+        let Some(vcpus) = weights.vcpus(&size).filter(|_| is_first) else {
+            return;
+        };
+        let vcpus = sign.saturating_mul(i64::from(vcpus));
+        self.add(REGIONAL_VCPUS, vcpus, pool);
+        if let Some(family) = weights.family(&size) {
+            self.add(&family, vcpus, pool);
+        }
+        self.add(MACHINES, sign, pool);
     }
 
     /// Adds the vCPUs of machines, or takes them back; answers whether their size is known.

@@ -63,7 +63,7 @@ pub fn all(context: Context<'_>, chosen: &Selection) -> (Vec<Other>, Findings) {
     let mut findings = Findings::default();
     let mut others = Vec::new();
     // An agent pool that failed is written again where it is.
-    if context.grouped.is_some() || chosen.placement == Placement::AgentPool {
+    if context.grouped.is_some() || chosen.placement.tries_by_itself() {
         return (others, findings);
     }
     let pool = context.pool;
@@ -132,7 +132,7 @@ fn without_a_zone(context: Context<'_>, chosen: &Selection) -> Vec<Other> {
         || pool.proximity_placement_group.is_some()
         || matches!(
             chosen.placement,
-            Placement::BatchPool | Placement::AgentPool
+            Placement::BatchPool | Placement::AgentPool | Placement::NodeArray(_)
         )
         || zones::has_disks(context)
         || (chosen.placement != Placement::SingleVms && pool.zones != Zones::Auto);

@@ -7,7 +7,7 @@ use model::{
     spec::{EphemeralOs, ImageChoice, SecurityChoice},
 };
 
-use super::{Context, NodeChoice, aks, image::Choice, security, storage};
+use super::{Context, NodeChoice, aks, cyclecloud, image::Choice, security, storage};
 
 /// What a decision of a pool is explained from.
 #[derive(Clone, Copy)]
@@ -30,6 +30,16 @@ pub(super) fn all(decided: Decided<'_>) -> Vec<AutoChoice> {
             .into_iter()
             .chain(ephemeral_os_disk(decided))
             .collect();
+    }
+    if cyclecloud::is_wanted(decided.context) {
+        // How nodes reach network and disks is decided when they are made.
+        let chosen = [
+            image(decided),
+            ephemeral_os_disk(decided),
+            security_type(decided),
+        ];
+        let secure_boot = secure_boot(decided);
+        return chosen.into_iter().flatten().chain(secure_boot).collect();
     }
     [
         image(decided),

@@ -13,7 +13,7 @@ use model::{
     spec::{Grouping, Identity, OperatingSystem, Priority, SizeChoice, Stage, Zones},
 };
 
-use super::{Context, Findings, aks, batch};
+use super::{Context, Findings, aks, batch, cyclecloud};
 use crate::sizing::estimate::MOST_WITH_INFINIBAND;
 
 /// More nodes than this at first creation are better one scale set: one write instead of many.
@@ -33,6 +33,9 @@ pub enum Placement {
     BatchPool,
     /// Nodes of an agent pool of Azure Kubernetes Service.
     AgentPool,
+    /// Nodes of a node array of Azure CycleCloud: in placement groups as those of Uniform sets are,
+    /// or loose as those of Flexible ones.
+    NodeArray(Orchestration),
 }
 
 impl Placement {
@@ -43,14 +46,23 @@ impl Placement {
             Self::ScaleSet(_) => "scale_set",
             Self::BatchPool => "batch_pool",
             Self::AgentPool => "agent_pool",
+            Self::NodeArray(_) => "node_array",
         }
+    }
+
+    /// Whether a service makes the nodes, and tries again by itself.
+    pub(crate) fn tries_by_itself(self) -> bool {
+        matches!(self, Self::AgentPool | Self::NodeArray(_))
     }
 
     /// The word in plans for what keeps nodes together.
     pub(crate) fn placement(self) -> &'static str {
         match self {
-            Self::ScaleSet(Orchestration::Uniform) => "single_placement_group",
+            Self::ScaleSet(Orchestration::Uniform) | Self::NodeArray(Orchestration::Uniform) => {
+                "single_placement_group"
+            }
             Self::ScaleSet(Orchestration::Flexible)
+            | Self::NodeArray(Orchestration::Flexible)
             | Self::SingleVms
             | Self::BatchPool
             | Self::AgentPool => "none",
@@ -67,6 +79,10 @@ pub(crate) fn live(live: &Live, pool: &str) -> Option<Placement> {
     }
     if first.agent_pool().is_some() {
         return Some(Placement::AgentPool);
+    }
+    if let Some(array) = first.node_array() {
+        let orchestration = cyclecloud::orchestration(array.coupled);
+        return Some(Placement::NodeArray(orchestration));
     }
     let set = ours.find_map(|(_, resource)| Some(resource.scale_set()?.orchestration));
     Some(set.map_or(Placement::SingleVms, Placement::ScaleSet))
@@ -110,6 +126,11 @@ pub(super) fn live_set<'a>(
             resource
                 .agent_pool()
                 .map(|pool| Cow::Owned(aks::as_set(pool)))
+        })
+        .or_else(|| {
+            resource
+                .node_array()
+                .map(|array| Cow::Owned(cyclecloud::as_set(array)))
         })
     };
     let (resource, set) =
@@ -168,7 +189,13 @@ pub(super) fn needs_fabric(context: Context<'_>, size: &Size) -> bool {
 /// What so many nodes of a size are.
 pub(super) fn of(context: Context<'_>, size: &Size, count: u32) -> Placement {
     if let Some(live) = context.grouped {
-        return live;
+        return match live {
+            // Nodes are made anew all the time, so that an array follows its size.
+            Placement::NodeArray(_) => {
+                Placement::NodeArray(cyclecloud::orchestration(needs_fabric(context, size)))
+            }
+            other => other,
+        };
     }
     if batch::is_wanted(context) {
         return Placement::BatchPool;
@@ -177,6 +204,9 @@ pub(super) fn of(context: Context<'_>, size: &Size, count: u32) -> Placement {
         return Placement::AgentPool;
     }
     let fabric = needs_fabric(context, size);
+    if cyclecloud::is_wanted(context) {
+        return Placement::NodeArray(cyclecloud::orchestration(fabric));
+    }
     let set = if fabric {
         Placement::ScaleSet(Orchestration::Uniform)
     } else {
@@ -217,6 +247,9 @@ pub(super) fn check(
     if placement == Placement::AgentPool {
         aks::check(context, size, count, findings);
     }
+    if matches!(placement, Placement::NodeArray(_)) {
+        cyclecloud::check(context, size, findings);
+    }
     check_rollout(context, placement, findings);
     if let Placement::ScaleSet(orchestration) = placement {
         let set = Set {
@@ -242,6 +275,7 @@ fn check_rollout(context: Context<'_>, placement: Placement, findings: &mut Find
         Placement::SingleVms => "single VMs",
         Placement::BatchPool => "a pool of Batch",
         Placement::AgentPool => "an agent pool",
+        Placement::NodeArray(_) => "a node array",
     };
     if context.pool.rollout.is_none() {
         return;
@@ -257,10 +291,13 @@ fn check_kept(context: Context<'_>, findings: &mut Findings) {
     let of_live = |placement: Placement| match placement {
         Placement::BatchPool => Some("batch"),
         Placement::AgentPool => Some("aks"),
+        Placement::NodeArray(_) => Some("cyclecloud"),
         Placement::ScaleSet(_) | Placement::SingleVms => None,
     };
     let asked = if batch::is_wanted(context) {
         Some("batch")
+    } else if cyclecloud::is_wanted(context) {
+        Some("cyclecloud")
     } else {
         aks::is_wanted(context).then_some("aks")
     };
@@ -270,6 +307,7 @@ fn check_kept(context: Context<'_>, findings: &mut Findings) {
         let is = match live {
             Placement::BatchPool => "a pool of Batch",
             Placement::AgentPool => "an agent pool",
+            Placement::NodeArray(_) => "a node array of CycleCloud",
             Placement::ScaleSet(_) => "a scale set",
             Placement::SingleVms => "single VMs",
         };

@@ -42,6 +42,8 @@ pub(crate) mod batch;
 
 pub(crate) mod aks;
 
+pub(crate) mod cyclecloud;
+
 mod storage;
 
 mod choices;

@@ -12,7 +12,8 @@ use model::{
 };
 
 use super::{
-    Context, Findings, NodeChoice, Selection, Trial, aks, batch, choices, deadline, grouping,
+    Context, Findings, NodeChoice, Selection, Trial, aks, batch, choices, cyclecloud, deadline,
+    grouping,
     image::{self, Choice},
     proximity, reservation,
     role::{self, Role},
@@ -159,6 +160,7 @@ fn new_node(
     };
     batch::warn_of_pair(context, &node.image, findings);
     aks::warn_of_feature(context, &chosen.size, chosen.new_nodes, findings);
+    cyclecloud::check_image(context, &node.image, findings);
     check_disks(context, &chosen.size, findings);
     node
 }

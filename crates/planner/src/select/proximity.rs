@@ -79,6 +79,7 @@ pub(super) fn check(
     let service = match grouping::of(context, size, count) {
         Placement::BatchPool => Some("a pool of Batch"),
         Placement::AgentPool => Some("an agent pool"),
+        Placement::NodeArray(_) => Some("a node array"),
         Placement::SingleVms | Placement::ScaleSet(_) => None,
     };
     let (message, help) = if let Some(service) = service {

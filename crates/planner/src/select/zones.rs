@@ -169,7 +169,7 @@ pub(super) fn of_pool(
     places: &Places,
 ) -> Vec<String> {
     let orchestration = match placement {
-        Placement::ScaleSet(orchestration) => orchestration,
+        Placement::ScaleSet(orchestration) | Placement::NodeArray(orchestration) => orchestration,
         // The zones of a pool stay as they are, however many nodes it has.
         Placement::AgentPool => Orchestration::Flexible,
         Placement::SingleVms | Placement::BatchPool => return used(places),

@@ -12,6 +12,8 @@ mod batch;
 
 mod aks;
 
+mod cyclecloud;
+
 mod scale_set;
 
 mod tags;
@@ -101,8 +103,12 @@ pub fn run(
     desired.extend(network.resources);
     let placed = |name: &String| selections.get(name).map(|selection| selection.placement);
     let takes_key = |(name, pool): (&String, &Pool)| {
-        let is_service =
-            |placement| matches!(placement, Placement::BatchPool | Placement::AgentPool);
+        let is_service = |placement| {
+            matches!(
+                placement,
+                Placement::BatchPool | Placement::AgentPool | Placement::NodeArray(_)
+            )
+        };
         matches!(pool.os, OperatingSystem::Linux) && !placed(name).is_some_and(is_service)
     };
     if spec.pools.iter().any(takes_key) {
@@ -146,6 +152,10 @@ fn add_pool(
         Placement::BatchPool => {
             share(desired, batch::account(scope));
             desired.push(batch::pool(scope, name, pool, selection));
+        }
+        Placement::NodeArray(orchestration) => {
+            let array = cyclecloud::array(scope, name, (pool, selection), orchestration);
+            desired.push(array);
         }
         Placement::AgentPool => {
             if let Some(choice) = &selection.aks {
@@ -206,6 +216,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::BatchPool
         | ResourceKind::AgentPool
         | ResourceKind::VirtualMachineScaleSet => 4,
+        ResourceKind::NodeArray => 5,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use model::{
     address::{SUBNET_OF_BASTION, SUBNET_OF_NODES},
+    cyclecloud::SERVER_POOL,
     digest,
     ids::ArmId,
     resource::{PurchasePlan, ResourceKind, SYSTEM_POOL, System},
@@ -156,6 +157,11 @@ impl Names {
             format!("{beginning}{}", hash(pool))
         };
         self.kubernetes_cluster().child("agentPools", &name)
+    }
+
+    /// The id of a node array: the command by which the server has imported it.
+    pub fn node_array(&self, pool: &str) -> ArmId {
+        self.vm(SERVER_POOL, 0).child("runCommands", pool)
     }
 
     /// The id of a node's data disk.

@@ -175,7 +175,7 @@ impl Node<'_> {
                 public_address: self.scope.spec.access.via == Via::PublicIp,
             },
             security: choice.security,
-            identities: identities(self.scope.spec),
+            identities: self.identities(),
             reports_readiness: bootstrap::of_pool(self.pool).is_some(),
         };
         Desired {
@@ -219,6 +219,13 @@ impl Node<'_> {
             caching: CaseInsensitive::from(caching(disk)),
             delete_with_vm: false,
         }
+    }
+
+    fn identities(&self) -> BTreeSet<ArmId> {
+        let mut all = identities(self.scope.spec);
+        let server = self.pool.server.as_ref();
+        all.extend(server.map(|server| server.identity.clone()));
+        all
     }
 
     fn os(&self) -> System {

@@ -64,6 +64,8 @@ mod costs;
 
 mod cyclecloud;
 
+mod node_arrays;
+
 mod budgets;
 
 mod previews;

@@ -69,7 +69,7 @@ fn containers_scheduling_and_scaling_decide_what_runs_the_jobs() {
     let mut several = training();
     several.size = SizeChoice::Named("Standard_ND96isr_H100_v5".into());
     several.count = Some(2);
-    check(several, "manual", "orchestrator_cyclecloud_not_yet");
+    check(several, "manual", "orchestrator_cyclecloud_by_name");
     let mut scaled = serving();
     scaled.batch = Some(Batch {
         autoscale: Some(Autoscale {

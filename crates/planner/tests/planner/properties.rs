@@ -232,6 +232,12 @@ fn rich_spec() -> Spec {
     );
     rich.pools.insert("batch".to_owned(), batch);
     rich.pools.insert("aks".to_owned(), crate::aks::rich());
+    let mut array = crate::node_arrays::array("Standard_F4s_v2", 4);
+    array.stage = Stage::Inference;
+    array.workload = Workload::Small;
+    array.disks = rich.pools["spot"].disks.clone();
+    rich.cyclecloud = crate::node_arrays::stack(array.clone()).cyclecloud;
+    rich.pools.insert("array".to_owned(), array);
     rich.aks = Some(model::spec::kubernetes::Cluster {
         api_from: vec!["203.0.113.0/24".parse().expect("a block")],
         ..model::spec::kubernetes::Cluster::default()

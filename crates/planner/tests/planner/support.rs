@@ -53,6 +53,7 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         batch: None,
         aks: None,
         scheduler: None,
+        server: None,
         containers: None,
         disks: Disks::default(),
         mounts: Vec::new(),
@@ -96,6 +97,7 @@ pub(crate) fn spec(pool: Pool) -> Spec {
         },
         identity: Identity::None,
         aks: None,
+        cyclecloud: None,
         pools: BTreeMap::from([("train".to_owned(), pool)]),
     }
 }

@@ -1,17 +1,11 @@
 //! Clusters of Azure CycleCloud in the forms that it reads.
 
-mod ini;
-
-mod template;
-
-mod schedulers;
-
 mod lines;
 
 mod workspace;
 
 use model::{
-    cyclecloud::{Cluster, ClusterNote},
+    cyclecloud::{Cluster, ClusterNote, template},
     diag::DiagnosticDocument,
     spec::Scheduler,
 };
@@ -21,7 +15,6 @@ use crate::failure;
 
 pub use self::{
     lines::{autoscale, slurm},
-    template::template,
     workspace::workspace,
 };
 

@@ -1,10 +1,8 @@
 //! The parameters of CycleCloud Workspace for Slurm, which makes a server, a network, a file system
 //! and a cluster by one deployment, with three partitions of fixed names.
 
-use model::cyclecloud::{Cluster, ClusterNote, NodeArray};
+use model::cyclecloud::{Cluster, ClusterNote, NodeArray, SCHEDULER_SIZE};
 use serde_json::{Value, json};
-
-use super::schedulers;
 
 /// The image of its scheduler and login nodes, by CycleCloud's own names.
 const IMAGE: &str = "cycle.image.ubuntu22";
@@ -21,9 +19,9 @@ const HOME_GIB: u32 = 512;
 pub fn workspace(cluster: &Cluster) -> Value {
     let name = &cluster.name;
     let places = Places::of(cluster);
-    let machine = json!({"sku": schedulers::SIZE, "osImage": IMAGE});
+    let machine = json!({"sku": SCHEDULER_SIZE, "osImage": IMAGE});
     let login = json!({
-        "sku": schedulers::SIZE, "osImage": IMAGE, "initialNodes": 1, "maxNodes": 1,
+        "sku": SCHEDULER_SIZE, "osImage": IMAGE, "initialNodes": 1, "maxNodes": 1,
     });
     let mut htc = partition(places.htc);
     if let Some(array) = places.htc {
@@ -36,7 +34,7 @@ pub fn workspace(cluster: &Cluster) -> Value {
             "location": {"value": cluster.location},
             "adminUsername": {"value": cluster.user},
             "ccVMName": {"value": format!("{name}-cyclecloud")},
-            "ccVMSize": {"value": schedulers::SIZE},
+            "ccVMSize": {"value": SCHEDULER_SIZE},
             "resourceGroup": {"value": format!("rg-{name}-workspace")},
             "clusterName": {"value": name},
             "sharedFilesystem": {"value": {"type": "nfs-new", "nfsCapacityInGb": HOME_GIB}},
@@ -86,7 +84,7 @@ impl<'a> Places<'a> {
 fn partition(array: Option<&NodeArray>) -> Value {
     match array {
         None => json!({
-            "sku": schedulers::SIZE, "osImage": IMAGE, "maxNodes": 0, "availabilityZone": [],
+            "sku": SCHEDULER_SIZE, "osImage": IMAGE, "maxNodes": 0, "availabilityZone": [],
         }),
         Some(array) => json!({
             "sku": array.size, "osImage": array.image, "maxNodes": array.most,

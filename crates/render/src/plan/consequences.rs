@@ -101,6 +101,7 @@ fn is_machine(step: &Step) -> bool {
             | ResourceKind::VirtualMachineScaleSet
             | ResourceKind::BatchPool
             | ResourceKind::AgentPool
+            | ResourceKind::NodeArray
     )
 }
 

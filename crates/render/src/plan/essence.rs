@@ -11,7 +11,7 @@ use model::{
     spec::{DiskType, EphemeralPlacement},
 };
 
-use super::kubernetes;
+use super::{kubernetes, node_array};
 use crate::{style::Ink, words};
 
 /// The resource in a few words, without its name.
@@ -53,19 +53,7 @@ pub(crate) fn of(resource: &Resource) -> String {
             } = &terms.plan;
             format!("acceptance of the terms of {publisher}:{product}:{name}")
         }
-        Properties::Disk(disk) => {
-            let Disk {
-                location: _,
-                zones: _,
-                disk_type,
-                size_gb,
-            } = disk;
-            format!(
-                "disk, {} GiB {}",
-                words::count(*size_gb),
-                disk_words(*disk_type)
-            )
-        }
+        Properties::Disk(disk) => data_disk(disk),
         Properties::VirtualMachine(vm) => match &vm.priority {
             VmPriority::Regular => format!("VM {}", vm.size),
             VmPriority::Spot { .. } => format!("spot VM {}", vm.size),
@@ -75,7 +63,22 @@ pub(crate) fn of(resource: &Resource) -> String {
         Properties::BatchPool(pool) => batch_pool(pool),
         Properties::KubernetesCluster(cluster) => kubernetes::cluster(cluster),
         Properties::AgentPool(pool) => kubernetes::agent_pool(pool),
+        Properties::NodeArray(array) => node_array::array(array),
     }
+}
+
+fn data_disk(disk: &Disk) -> String {
+    let Disk {
+        location: _,
+        zones: _,
+        disk_type,
+        size_gb,
+    } = disk;
+    format!(
+        "disk, {} GiB {}",
+        words::count(*size_gb),
+        disk_words(*disk_type)
+    )
 }
 
 fn batch_pool(pool: &BatchPool) -> String {
@@ -110,6 +113,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         Properties::BatchPool(pool) => of_nodes(pool),
         Properties::KubernetesCluster(cluster) => kubernetes::of_cluster(cluster),
         Properties::AgentPool(pool) => kubernetes::of_nodes(pool),
+        Properties::NodeArray(array) => node_array::parts(array),
         Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -247,7 +251,7 @@ fn rule((name, rule): (&String, &SecurityRule)) -> String {
     )
 }
 
-fn disk_words(disk_type: DiskType) -> &'static str {
+pub(super) fn disk_words(disk_type: DiskType) -> &'static str {
     match disk_type {
         DiskType::Premium => "Premium SSD",
         DiskType::PremiumV2 => "Premium SSD v2",
@@ -264,6 +268,7 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         Properties::VirtualMachine(vm) => &vm.zones,
         Properties::VirtualMachineScaleSet(set) => &set.zones,
         Properties::AgentPool(pool) => &pool.zones,
+        Properties::NodeArray(array) => &array.zones,
         Properties::KubernetesCluster(cluster) => &cluster.system.zones,
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)

@@ -17,6 +17,8 @@ pub(crate) mod essence;
 
 mod kubernetes;
 
+mod node_array;
+
 mod consequences;
 
 pub(crate) mod summary;

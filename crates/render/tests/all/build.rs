@@ -35,6 +35,9 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         ResourceKind::AgentPool => group
             .in_group(ResourceKind::KubernetesCluster.arm_type(), "llama")
             .child("agentPools", name),
+        ResourceKind::NodeArray => group
+            .in_group(ResourceKind::VirtualMachine.arm_type(), "llama")
+            .child("runCommands", name),
         ResourceKind::VirtualNetwork
         | ResourceKind::KubernetesCluster
         | ResourceKind::BatchAccount

@@ -247,9 +247,15 @@ pub(in crate::wire) fn disk_controller(body: &Value) -> Option<DiskController> {
     text(body, "/properties/storageProfile/diskControllerType").and_then(DiskController::named)
 }
 
+fn is_from_image(option: &str) -> bool {
+    option.eq_ignore_ascii_case("FromImage")
+}
+
 fn data_disks(body: &Value) -> Result<BTreeMap<u32, DataDiskAttachment>, DecodeError> {
     items(body, "/properties/storageProfile/dataDisks")
         .filter(|disk| disk.get("toBeDetached").and_then(Value::as_bool) != Some(true))
+        // What an image brings along is part of the machine as its OS disk is.
+        .filter(|disk| !text(disk, "/createOption").is_some_and(is_from_image))
         .map(|disk| {
             let attachment = DataDiskAttachment {
                 disk: required_id(disk, "/managedDisk/id")?,

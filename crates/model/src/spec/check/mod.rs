@@ -11,6 +11,8 @@ mod batch;
 
 mod kubernetes;
 
+mod cyclecloud;
+
 mod mounts;
 
 mod together;
@@ -33,10 +35,12 @@ pub(crate) fn run(root: &Node, spec: &Spec, lines: &Lines, findings: &mut Findin
     tags::check(&mut check, lines);
     stack::check(&mut check, spec);
     kubernetes::stack(&mut check, spec);
+    cyclecloud::stack(&mut check, spec);
     for (name, pool) in &spec.pools {
         pool::check(&mut check, name, pool);
         batch::check(&mut check, spec, name, pool);
         kubernetes::pool(&mut check, name, pool);
+        cyclecloud::pool(&mut check, name, pool);
     }
 }
 

@@ -9,6 +9,8 @@ mod batch;
 
 mod kubernetes;
 
+mod cyclecloud;
+
 pub(crate) mod pool;
 
 use self::reader::Reader;

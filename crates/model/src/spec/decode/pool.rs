@@ -56,6 +56,7 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         batch: super::batch::batch(block.inner("batch")),
         aks: super::kubernetes::agent_pool(block.inner("aks")),
         scheduler: block.word("scheduler", words::SCHEDULERS),
+        server: None,
         containers: containers(block.inner("containers")),
         disks: disks(block.inner("disks")),
         mounts: mounts(block),

@@ -62,6 +62,7 @@ pub(super) fn spec(root: Reader<'_>) -> Spec {
         access: access(root.inner("access")),
         identity: identity(root),
         aks: super::kubernetes::cluster(root.inner("aks")),
+        cyclecloud: super::cyclecloud::server(root.inner("cyclecloud")),
         pools: pools
             .iter()
             .map(|entry| {

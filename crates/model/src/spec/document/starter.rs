@@ -40,7 +40,11 @@ pub fn starter(
     ] {
         text.push_str(&line(&SPEC, name, value, ""));
     }
-    text.push_str(&optional(&SPEC, "", &["aks"]));
+    if orchestrator == Orchestrator::CycleCloud {
+        let example = find(&SPEC, "cyclecloud").map_or("", |key| key.example);
+        text.push_str(&line(&SPEC, "cyclecloud", example, ""));
+    }
+    text.push_str(&optional(&SPEC, "", &["aks", "cyclecloud"]));
     text.push_str("\npools:\n");
     text.extend(["  ", pool, ":\n"]);
     text.push_str(&line(&POOL, "stage", stage_word, "    "));
@@ -57,6 +61,7 @@ pub fn starter(
             "orchestrator",
             "batch",
             "aks",
+            "scheduler",
             "deadline",
             "password",
             "checkpoint",

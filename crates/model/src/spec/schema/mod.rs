@@ -15,4 +15,6 @@ mod batch;
 
 mod kubernetes;
 
+mod cyclecloud;
+
 pub(crate) mod lookup;

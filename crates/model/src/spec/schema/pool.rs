@@ -24,10 +24,6 @@ const fn not_yet(later: &'static Later) -> Support {
 /// Most single VMs of a pool, and of a stack.
 pub(crate) const MOST_NODES: u32 = 1_000;
 
-const SCHEDULER: Later = Later {
-    lacks: "makes no CycleCloud server",
-    instead: "remove the key",
-};
 const REGISTRY: Later = Later {
     lacks: "gives nodes no identity, by which a registry knows them",
     instead: "remove the key, and name images that everybody may pull",
@@ -80,8 +76,8 @@ pub(crate) const POOL: Block = Block {
             "Settings of Azure Batch; needs `orchestrator: batch` or `auto`.";
         "aks": Kind::block(&AGENT_POOL), OPTIONAL, NOW, "{gpu_driver: install, autoscale: {min: 0}}",
             "Settings of Azure Kubernetes Service; needs `orchestrator: aks`.";
-        "scheduler": Kind::words(words::SCHEDULER), OPTIONAL, not_yet(&SCHEDULER), "slurm",
-            "Scheduler of CycleCloud; needs `orchestrator: cyclecloud`.";
+        "scheduler": Kind::words(words::SCHEDULER), OPTIONAL, NOW, "slurm",
+            "Scheduler of CycleCloud, `slurm` unless given; needs `orchestrator: cyclecloud`.";
         "containers": Kind::block(&CONTAINERS), OPTIONAL, NOW, "{runtime: none}",
             "Containers on the nodes.";
         "disks": Kind::block(&DISKS), OPTIONAL, NOW, "{os: {size_gb: 256}, data: [{size_gb: 1024, type: premium}]}",

@@ -1,6 +1,7 @@
 //! The tables of everything outside of pools.
 
 use super::{
+    cyclecloud::SERVER,
     forms::{azure, names, places, quantities},
     kind::{Block, Form, Key, Kind, List, Map, Presence, Support},
     kubernetes::CLUSTER,
@@ -62,6 +63,9 @@ pub(crate) const SPEC: Block = Block {
             "Pools of equal nodes, by name.";
         "aks": Kind::block(&CLUSTER), OPTIONAL, NOW, "{tier: standard, system: {count: 2}}",
             "The cluster that pools with `orchestrator: aks` share.";
+        "cyclecloud": Kind::block(&SERVER), OPTIONAL, NOW,
+            "{accept_terms: true, identity: /subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.ManagedIdentity/userAssignedIdentities/cyclecloud, locker: \"https://account.blob.core.windows.net/cyclecloud\"}",
+            "The server that makes the nodes of pools with `orchestrator: cyclecloud`.";
     },
 };
 

@@ -54,10 +54,6 @@ const MANAGED_GPU: Later = Later {
     lacks: "uses no previews of AKS, and GPUs that AKS manages are one",
     instead: "use `gpu_driver: install`, or `none` with the GPU operator",
 };
-const CYCLE_CLOUD: Later = Later {
-    lacks: "makes no CycleCloud server",
-    instead: "use `orchestrator: manual`",
-};
 const IDENTITY: Later = Later {
     lacks: "gives nodes no identity",
     instead: "use `identity: none`",
@@ -111,7 +107,7 @@ words! {
         "auto" = Orchestrator::Auto, NOW, "the planner decides by containers, scheduling and scaling, among `manual` and `batch`";
         "batch" = Orchestrator::Batch, NOW, "Azure Batch";
         "aks" = Orchestrator::Aks, NOW, "Azure Kubernetes Service";
-        "cyclecloud" = Orchestrator::CycleCloud, not_yet(&CYCLE_CLOUD), "Azure CycleCloud";
+        "cyclecloud" = Orchestrator::CycleCloud, NOW, "Azure CycleCloud: nodes come when jobs of a scheduler wait";
     }
     CLUSTER_TIER, CLUSTER_TIERS: ClusterTier {
         "free" = ClusterTier::Free, NOW, "costs nothing and promises nothing";

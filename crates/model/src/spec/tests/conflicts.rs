@@ -115,7 +115,6 @@ fn orchestrators_have_their_own_keys() {
         &pool("scheduler: slurm\norchestrator: aks"),
         &["SPEC009 8:16 `scheduler` needs `orchestrator: cyclecloud`"],
     );
-    conflicts(&pool("scheduler: slurm\norchestrator: cyclecloud"), &[]);
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn minimal_pool() -> Pool {
         batch: None,
         aks: None,
         scheduler: None,
+        server: None,
         containers: None,
         disks: Disks::default(),
         mounts: Vec::new(),
@@ -95,6 +96,7 @@ fn the_shortest_spec_has_the_defaults() {
         },
         identity: Identity::None,
         aks: None,
+        cyclecloud: None,
         pools: BTreeMap::from([("p".to_owned(), minimal_pool())]),
     };
     assert_eq!(spec(BASE), expected);

@@ -9,13 +9,12 @@ use super::{
 use crate::spec::schema::kind::{Presence, Support};
 
 /// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 2] = ["pools.scheduler", "pools.containers.registry"];
+const LATER: [&str; 1] = ["pools.containers.registry"];
 
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 5] = [
+const LATER_WORDS: [(&str, &str); 4] = [
     ("identity", "system"),
     ("pools.aks.gpu_driver", "managed"),
-    ("pools.orchestrator", "cyclecloud"),
     ("pools.containers.runtime", "enroot"),
     ("pools.checkpoint.to", "blob"),
 ];

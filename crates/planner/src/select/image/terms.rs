@@ -70,6 +70,9 @@ fn not_accepted(context: Context<'_>, plan: &PurchasePlan, fact: &TermsFact) -> 
         "`az vm image terms accept --publisher {publisher} --offer {product} --plan {name}` accepts them once for the subscription"
     );
     match &context.pool.image {
+        // The spec names no image of a server.
+        ImageChoice::Urn { .. } if context.pool.server.is_some() => finding
+            .with_help("`cyclecloud: {accept_terms: true}` lets apply accept them in your name"),
         ImageChoice::Urn { urn, .. } => finding.with_help(format!(
             "`image: {{urn: '{urn}', accept_terms: true}}` lets apply accept them in your name"
         )),

@@ -34,6 +34,8 @@ mod availability;
 
 mod aks;
 
+mod cyclecloud;
+
 mod batch;
 
 mod spot;
@@ -93,6 +95,7 @@ pub const ALL: &[Rule] = &[
     image_fit::RULE,
     batch::RULE,
     aks::RULE,
+    cyclecloud::RULE,
     storage::CONTROLLER,
     storage::EPHEMERAL,
     storage::ROOM,

@@ -4,6 +4,7 @@ use super::{form, form_as_written};
 use crate::{
     diag::Code,
     spec::{
+        cyclecloud::Locker,
         parts::{Cidr, InvalidCidr},
         schema::kind::{Refusal, TextForm, Verdict},
         ssh,
@@ -86,6 +87,18 @@ pub(crate) const MOUNT_SOURCE: TextForm = form(
         let known = is_https(text) || text.contains(":/");
         if plain && known {
             no_signature(text)
+        } else {
+            Err(Refusal::plain())
+        }
+    },
+);
+
+pub(crate) const LOCKER_URL: TextForm = form(
+    "the URL of a blob container such as `https://account.blob.core.windows.net/cyclecloud`",
+    "^https://[a-z0-9]+\\.blob\\.[^\\s/]+/[a-z0-9-]+/?$",
+    |text| {
+        if Locker::of_url(text).is_some() {
+            Ok(())
         } else {
             Err(Refusal::plain())
         }

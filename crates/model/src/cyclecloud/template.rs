@@ -1,9 +1,9 @@
 //! The template of a cluster: a node array for each pool, and one node that runs the scheduler.
 //! It stands alone: what it does not say, it asks for as a parameter.
 
-use model::{
+use crate::{
     cyclecloud::{Cluster, NodeArray},
-    resource::Security,
+    resource::{InstanceOsDisk, Security},
     spec::{DataDisk, DiskType, Scheduler},
 };
 
@@ -12,21 +12,54 @@ use super::{ini::Ini, schedulers};
 /// Instances that one placement group has at most, which is what InfiniBand connects.
 const MOST_IN_GROUP: u32 = 100;
 
+/// The parts of a template, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sections {
+    /// The cluster, what all its nodes have, and the node that runs the scheduler.
+    pub head: String,
+    /// Each node array by its name.
+    pub arrays: Vec<(String, String)>,
+    /// What the template asks for.
+    pub tail: String,
+}
+
 /// As a cluster template of CycleCloud, for `cyclecloud import_cluster`.
 pub fn template(cluster: &Cluster) -> String {
     let mut ini = Ini::default();
     head(&mut ini, cluster);
+    let Sections { head, arrays, tail } = sections(cluster);
+    let mut text = ini.end() + &head;
+    for (_, array) in arrays {
+        text.push_str(&array);
+    }
+    text + &tail
+}
+
+/// The same in parts, without what is said to people at its top.
+pub fn sections(cluster: &Cluster) -> Sections {
+    let arrays = cluster.arrays.iter().map(|array| {
+        let mut ini = Ini::default();
+        node_array(&mut ini, cluster, array);
+        (array.name.clone(), ini.end())
+    });
+    let mut head = Ini::default();
+    cluster_object(&mut head, cluster);
+    let mut tail = Ini::default();
+    parameters(&mut tail, cluster);
+    Sections {
+        head: head.end(),
+        arrays: arrays.collect(),
+        tail: tail.end(),
+    }
+}
+
+fn cluster_object(ini: &mut Ini, cluster: &Cluster) {
     ini.object(&format!("cluster {}", cluster.name));
     ini.set("FormLayout", "selectionpanel");
     ini.set("Category", "Tensorform");
     ini.set("Autoscale", true);
-    defaults(&mut ini, cluster);
-    schedulers::scheduler_node(&mut ini, cluster.scheduler);
-    for (at, array) in cluster.arrays.iter().enumerate() {
-        node_array(&mut ini, cluster, array, at == 0);
-    }
-    parameters(&mut ini, cluster);
-    ini.end()
+    defaults(ini, cluster);
+    schedulers::scheduler_node(ini, cluster.scheduler);
 }
 
 fn head(ini: &mut Ini, cluster: &Cluster) {
@@ -70,7 +103,7 @@ fn subnet(cluster: &Cluster) -> String {
     known.unwrap_or_else(|| "$SubnetId".to_owned())
 }
 
-fn node_array(ini: &mut Ini, cluster: &Cluster, array: &NodeArray, is_first: bool) {
+fn node_array(ini: &mut Ini, cluster: &Cluster, array: &NodeArray) {
     let NodeArray {
         name,
         size,
@@ -85,7 +118,9 @@ fn node_array(ini: &mut Ini, cluster: &Cluster, array: &NodeArray, is_first: boo
         os_disk,
         data_disks,
         security,
+        identities,
         public_address,
+        is_default: _,
     } = array;
     ini.part(&format!("nodearray {name}"));
     ini.set("MachineType", size);
@@ -106,10 +141,19 @@ fn node_array(ini: &mut Ini, cluster: &Cluster, array: &NodeArray, is_first: boo
     if os_disk.ephemeral.is_some() {
         ini.set("EphemeralOSDisk", true);
     }
+    if !identities.is_empty() {
+        let ids: Vec<String> = identities.iter().map(ToString::to_string).collect();
+        ini.set("Azure.Identities", ids.join(","));
+    }
     secure(ini, security);
-    schedulers::array(ini, cluster, array, is_first);
+    schedulers::array(ini, cluster, array);
     ini.detail("network-interface eth0");
     ini.set("AssociatePublicIpAddress", public_address);
+    disks(ini, os_disk, data_disks);
+}
+
+/// The disks of each node.
+fn disks(ini: &mut Ini, os_disk: &InstanceOsDisk, data_disks: &[DataDisk]) {
     ini.detail("volume boot");
     ini.set("Size", os_disk.size_gb);
     if os_disk.ephemeral.is_none() {
@@ -159,14 +203,19 @@ fn parameters(ini: &mut Ini, cluster: &Cluster) {
     }
     ini.part("parameters Scheduler");
     ini.set("Order", 20);
-    let size = Some(schedulers::SIZE);
+    let size = Some(schedulers::SCHEDULER_SIZE);
     parameter(ini, "SchedulerMachineType", "Cloud.MachineType", size);
     let image = Some(schedulers::image(cluster.scheduler));
     parameter(ini, "SchedulerImageName", "Cloud.Image", image);
     ini.set("Config.OS", "linux");
     parameter(ini, "ReturnProxy", "Boolean", Some("true"));
     if cluster.scheduler != Scheduler::GridEngine {
-        parameter(ini, "SharedSize", "Integer", Some("1024"));
+        parameter(
+            ini,
+            "SharedSize",
+            "Integer",
+            Some(&schedulers::SHARED_GB.to_string()),
+        );
     }
 }
 

@@ -1,4 +1,15 @@
-//! Clusters of Azure CycleCloud: what a template says of the pools of a stack.
+//! Clusters of Azure CycleCloud: what a template says of the pools of a stack, and the template.
+//!
+//! The text is here and not with the ink, because servers get it too: whatever is exported is what
+//! is imported.
+
+mod ini;
+
+mod schedulers;
+
+mod template;
+
+use std::collections::BTreeSet;
 
 use rust_decimal::Decimal;
 
@@ -8,6 +19,15 @@ use crate::{
     spec::{DataDisk, Scheduler},
     units::{Region, SizeName},
 };
+
+pub use self::{
+    schedulers::{SCHEDULER_OS_DISK_GB, SCHEDULER_SIZE, shared_disks_gb},
+    template::{Sections, sections, template},
+};
+
+/// The name of the pool that a stack with pools of CycleCloud gets besides: the server. No pool of
+/// a spec can have it, because it is longer than those may be.
+pub const SERVER_POOL: &str = "cyclecloud-server";
 
 /// A cluster whose nodes CycleCloud makes when jobs wait, and deletes when none do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,8 +90,12 @@ pub struct NodeArray {
     pub data_disks: Vec<DataDisk>,
     /// The security type.
     pub security: Security,
+    /// User-assigned identities of each node.
+    pub identities: BTreeSet<ArmId>,
     /// Whether each node has a public address.
     pub public_address: bool,
+    /// Whether jobs that name no array go there.
+    pub is_default: bool,
 }
 
 /// What spare capacity may cost.

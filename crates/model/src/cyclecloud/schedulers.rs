@@ -1,7 +1,7 @@
 //! What a template says for each scheduler: the projects of CycleCloud that install it, their
 //! roles and settings, and the file systems that the scheduler's node shares.
 
-use model::{
+use crate::{
     cyclecloud::{Cluster, NodeArray},
     spec::Scheduler,
 };
@@ -9,7 +9,24 @@ use model::{
 use super::ini::Ini;
 
 /// The size of the scheduler's node, where nobody gives another.
-pub(super) const SIZE: &str = "Standard_D4ads_v5";
+pub const SCHEDULER_SIZE: &str = "Standard_D4ads_v5";
+
+/// Gibibytes of its OS disk, a Premium SSD.
+pub const SCHEDULER_OS_DISK_GB: u32 = 64;
+
+/// Gibibytes of the disk with what the scheduler keeps.
+const SCHED_GB: u32 = 128;
+
+/// Gibibytes of the disk with what jobs share, where nobody gives another number.
+pub(super) const SHARED_GB: u32 = 1_024;
+
+/// Gibibytes of the disks that the scheduler's node shares with the others: Premium SSDs.
+pub fn shared_disks_gb(scheduler: Scheduler) -> &'static [u32] {
+    match scheduler {
+        Scheduler::GridEngine => &[],
+        Scheduler::Slurm | Scheduler::Pbs => &[SCHED_GB, SHARED_GB],
+    }
+}
 
 /// Its name in texts.
 pub(super) fn title(scheduler: Scheduler) -> &'static str {
@@ -99,10 +116,14 @@ pub(super) fn scheduler_node(ini: &mut Ini, scheduler: Scheduler) {
     cluster_init(ini, scheduler, role);
     ini.detail("network-interface eth0");
     ini.set("AssociatePublicIpAddress", false);
+    ini.detail("volume boot");
+    ini.set("Size", SCHEDULER_OS_DISK_GB);
+    ini.set("StorageAccountType", "Premium_LRS");
     if scheduler == Scheduler::GridEngine {
         return;
     }
-    for (name, size) in [("sched", "128"), ("shared", "$SharedSize")] {
+    let sched = SCHED_GB.to_string();
+    for (name, size) in [("sched", sched.as_str()), ("shared", "$SharedSize")] {
         ini.detail(&format!("volume {name}"));
         ini.set("Size", size);
         ini.set("StorageAccountType", "Premium_LRS");
@@ -122,7 +143,7 @@ pub(super) fn scheduler_node(ini: &mut Ini, scheduler: Scheduler) {
 }
 
 /// What a node array says to its scheduler.
-pub(super) fn array(ini: &mut Ini, cluster: &Cluster, array: &NodeArray, is_first: bool) {
+pub(super) fn array(ini: &mut Ini, cluster: &Cluster, array: &NodeArray) {
     ini.detail("configuration");
     match cluster.scheduler {
         Scheduler::Slurm => {
@@ -130,7 +151,7 @@ pub(super) fn array(ini: &mut Ini, cluster: &Cluster, array: &NodeArray, is_firs
             ini.set("slurm.autoscale", true);
             ini.set("slurm.hpc", array.coupled);
             ini.set("slurm.partition", &array.name);
-            ini.set("slurm.default_partition", is_first);
+            ini.set("slurm.default_partition", array.is_default);
             // Virtual CPUs are counted, as the lines of `--cyclecloud=slurm` do.
             ini.set("slurm.use_pcpu", false);
             ini.set("slurm.node_prefix", format_args!("{}-", cluster.name));

@@ -189,13 +189,11 @@ pub(super) fn needs_fabric(context: Context<'_>, size: &Size) -> bool {
 /// What so many nodes of a size are.
 pub(super) fn of(context: Context<'_>, size: &Size, count: u32) -> Placement {
     if let Some(live) = context.grouped {
-        return match live {
-            // Nodes are made anew all the time, so that an array follows its size.
-            Placement::NodeArray(_) => {
-                Placement::NodeArray(cyclecloud::orchestration(needs_fabric(context, size)))
-            }
-            other => other,
-        };
+        // Nodes are made anew all the time, so that an array follows its size.
+        if matches!(live, Placement::NodeArray(_)) {
+            return Placement::NodeArray(cyclecloud::orchestration(needs_fabric(context, size)));
+        }
+        return live;
     }
     if batch::is_wanted(context) {
         return Placement::BatchPool;

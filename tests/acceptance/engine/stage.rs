@@ -292,8 +292,10 @@ impl Stage {
                 .pools
                 .values()
                 .any(|pool| pool.orchestrator == Orchestrator::Batch),
-            // No stack here has any.
-            has_aks: false,
+            has_aks: spec
+                .pools
+                .values()
+                .any(|pool| pool.orchestrator == Orchestrator::Aks),
             has_bastion: spec.access.via == Via::Bastion,
             pools: (!destroy).then(|| spec.pools.keys().cloned().collect()),
             whole_group: destroy,

@@ -214,6 +214,8 @@ codes! {
     UsedByOthers = "OWN006", Warning;
     /// A resource of `--release` that stays in the stack.
     ReleaseRefused = "OWN007", Error;
+    /// A data disk of others on a VM of the stack.
+    ForeignDisk = "OWN008", Warning;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

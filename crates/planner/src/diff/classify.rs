@@ -12,6 +12,8 @@ pub enum Class {
     Resize,
     /// With a deallocation.
     Stop,
+    /// In place where it grows; else refused: what is on it would be lost.
+    Grow,
     /// By making it anew.
     Replace,
     /// By making it anew where the spec says so; else reported.
@@ -72,7 +74,7 @@ fn table(kind: ResourceKind) -> &'static [Row] {
             ("location", Class::Refuse),
             ("zones", Class::Refuse),
             ("disk_type", Class::Refuse),
-            ("size_gb", Class::Refuse),
+            ("size_gb", Class::Grow),
         ],
         ResourceKind::VirtualMachine => VIRTUAL_MACHINE,
         ResourceKind::VirtualMachineScaleSet => SCALE_SET,

@@ -8,7 +8,9 @@ use model::{
     resource::{ResourceKind, tags},
 };
 
-use super::{Changes, Permissions, adopt, existing::Existing, index::Index, is_deleting};
+use super::{
+    Changes, Permissions, adopt, existing::Existing, foreign_disks, index::Index, is_deleting,
+};
 use crate::shape::Desired;
 
 /// Adds the step for a desired resource; none where it may not be made.
@@ -26,6 +28,7 @@ pub(super) fn step(
                 desired,
                 live,
                 instances: index.instances(&live.id),
+                foreign_disks: foreign_disks::on(desired, live, index),
                 permissions,
                 catalog,
             };
@@ -47,6 +50,7 @@ pub(super) fn step(
                 desired,
                 live,
                 instances: index.instances(&live.id),
+                foreign_disks: foreign_disks::on(desired, live, index),
                 permissions,
                 catalog,
             };

@@ -14,8 +14,10 @@ use super::{
     classify::Class,
     compare::{self, Difference},
     decide::{build, is_protected, reason},
+    foreign_disks::ForeignDisks,
     instances::{Members, is_stopped},
     leaving::Leaving,
+    refusing,
     replace::{is_replaceable, names},
     stronger,
 };
@@ -27,6 +29,8 @@ pub(super) struct Existing<'a> {
     pub(super) live: &'a LiveResource,
     /// Its instances, where it is a scale set.
     pub(super) instances: &'a [Instance],
+    /// Data disks of others that are attached to it.
+    pub(super) foreign_disks: ForeignDisks,
     pub(super) permissions: &'a Permissions,
     pub(super) catalog: &'a Catalog,
 }
@@ -36,6 +40,7 @@ impl Existing<'_> {
         if self.is_under_way() {
             return self.settle(changes);
         }
+        self.report_foreign_disks(changes);
         let differences = self.differences(changes);
         let action = differences
             .iter()
@@ -125,10 +130,18 @@ impl Existing<'_> {
         let Some(live) = &self.live.resource else {
             return Vec::new();
         };
+        let mut differences = compare::differences(live, &self.desired.resource);
+        differences.retain(|difference| !self.is_of_others(difference));
+        let effects: Vec<Option<Action>> = differences.iter().map(|one| self.effect(one)).collect();
+        let is_anew = self.is_to_be_replaced() || effects.contains(&Some(Action::Replace));
         let mut counting = Vec::new();
-        for difference in compare::differences(live, &self.desired.resource) {
-            match self.effect(&difference) {
+        for (difference, effect) in differences.into_iter().zip(effects) {
+            match effect {
                 Some(action) => counting.push((difference, action)),
+                // What is made anew has it, so that nothing is refused.
+                None if is_anew && self.comes_anew(&difference) => {
+                    counting.push((difference, Action::Replace));
+                }
                 None => self.say(&difference, changes),
             }
         }
@@ -149,6 +162,7 @@ impl Existing<'_> {
                 Action::Update
             }),
             Class::Replace => Some(Action::Replace),
+            Class::Grow => refusing::grows(difference).then_some(Action::Update),
             Class::Bootstrap => self.set_up_anew(difference),
             Class::Readiness => self.lacks_readiness(difference).then_some(Action::Update),
             Class::Report | Class::Refuse | Class::Ignore => None,
@@ -176,38 +190,6 @@ impl Existing<'_> {
 
     fn has_hardware(&self) -> bool {
         !matches!(self.live.state.power, Some(Power::Deallocated))
-    }
-
-    fn say(&self, difference: &Difference, changes: &mut Changes) {
-        let at = At::Resource(self.desired.address.clone());
-        let values = format!(
-            "`{}` is {}, the spec wants {}",
-            difference.path, difference.before, difference.after
-        );
-        let finding = match difference.class {
-            Class::Report => Diagnostic::new(
-                Code::CannotChange,
-                at,
-                format!("{values}; Azure cannot change it"),
-            )
-            .with_help("nothing is done; `--replace` with the address makes the resource anew"),
-            Class::Refuse => Diagnostic::new(
-                Code::ChangeRefused,
-                at,
-                format!("{values}; it is not changed on what exists"),
-            )
-            .with_help(
-                "put the value back, or make a new pool beside the old one and remove the old one",
-            ),
-            Class::Bootstrap => self.set_up_otherwise(difference),
-            Class::Update
-            | Class::Resize
-            | Class::Stop
-            | Class::Replace
-            | Class::Readiness
-            | Class::Ignore => return,
-        };
-        changes.diagnostics.push(finding);
     }
 
     pub(super) fn is_to_be_replaced(&self) -> bool {

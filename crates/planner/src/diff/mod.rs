@@ -16,6 +16,8 @@ mod decide;
 
 mod existing;
 
+mod foreign_disks;
+
 pub(crate) mod anew;
 
 pub(crate) mod instances;
@@ -25,6 +27,8 @@ mod leaving;
 mod leftover;
 
 mod merging;
+
+mod refusing;
 
 mod release;
 

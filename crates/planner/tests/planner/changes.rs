@@ -5,7 +5,7 @@ use model::{
     ids::ArmId,
     live::{LiveResource, Owner, State},
     plan::{Action, Operation},
-    resource::{Properties, ResourceKind, Tags},
+    resource::{DataDiskAttachment, Properties, Resource, ResourceKind, Tags},
     spec::{DataDisk, DiskType, Network, Outbound, SizeChoice, Spec, Stage, Workload},
     units::{CaseInsensitive, Region, SizeName},
 };
@@ -170,8 +170,99 @@ fn data_disks_are_attached_by_lun_and_never_made_anew() {
         ("pool.train[0].vm".to_owned(), Action::Update),
     ];
     assert_eq!(actions(&plan), expected);
-    let refused = planned(&disks(2048), &live_stack(&disks(1024)));
-    assert!(codes(&refused.diagnostics).contains(&"CHANGE002"));
+}
+
+#[test]
+fn a_data_disk_grows_where_it_is_and_never_becomes_smaller() {
+    let disks = |size_gb: u32| {
+        let mut spec = small();
+        if let Some(pool) = spec.pools.get_mut("train") {
+            pool.disks.data = vec![DataDisk {
+                size_gb,
+                disk_type: DiskType::Premium,
+                lun: 3,
+            }];
+        }
+        spec
+    };
+    for (before, after) in [(1024, 2048), (2048, 4095), (5000, 8000)] {
+        let plan = good_plan(&disks(after), &live_stack(&disks(before)));
+        let disk = "pool.train[0].data_disk[3]".to_owned();
+        assert_eq!(actions(&plan), [(disk, Action::Update)]);
+        let step = plan.changes().next().expect("a change");
+        let attributes = vec!["size_gb".to_owned()];
+        assert_eq!(step.operations, [Operation::Patch { attributes }]);
+    }
+    for (before, after, why) in [
+        (2048, 1024, "never becomes smaller"),
+        (4095, 4096, "attached to nothing"),
+    ] {
+        let refused = planned(&disks(after), &live_stack(&disks(before)));
+        let finding = refused.diagnostics.iter();
+        let finding = finding.filter(|finding| finding.code.as_str() == "CHANGE002");
+        let messages: Vec<&str> = finding.map(|finding| finding.message.as_str()).collect();
+        assert!(
+            matches!(messages[..], [message] if message.contains(why)),
+            "{messages:?}"
+        );
+    }
+}
+
+#[test]
+fn a_data_disk_of_others_stays_attached_and_is_named() {
+    let mut live = live_stack(&small());
+    let id = "/subscriptions/s/resourceGroups/rg-lab/providers/Microsoft.Compute/disks/scratch";
+    let attached = DataDiskAttachment {
+        disk: id.parse().expect("an id"),
+        caching: "None".into(),
+        delete_with_vm: false,
+    };
+    let machine = vm(&mut live, 0).resource.as_mut();
+    let machine = machine.and_then(Resource::virtual_machine_mut);
+    machine.expect("a VM").data_disks.insert(5, attached);
+    let planned = planned(&small(), &live);
+    let finding = planned.diagnostics.iter();
+    let finding = finding.filter(|finding| finding.code.as_str() == "OWN008");
+    let messages: Vec<&str> = finding.map(|finding| finding.message.as_str()).collect();
+    assert!(
+        matches!(messages[..], [message] if message.contains("`scratch`") && message.ends_with("lun 5")),
+        "{messages:?}"
+    );
+    assert_eq!(actions(&planned.plan.expect("a plan")), []);
+}
+
+#[test]
+fn what_is_made_anew_has_what_would_be_refused_on_what_exists() {
+    let live = live_stack(&small());
+    let mut spec = small();
+    if let Some(pool) = spec.pools.get_mut("train") {
+        pool.disks.os_size_gb = Some(512);
+    }
+    let refused = planned(&spec, &live);
+    let finding = refused.diagnostics.iter();
+    let mut finding = finding.filter(|finding| finding.code.as_str() == "CHANGE002");
+    let helps = finding.next().expect("a refusal").help.join("; ");
+    assert!(helps.contains("--replace pool.train[0].vm"), "{helps}");
+    assert!(helps.contains("the tool does not"), "{helps}");
+    // By wish, and for the sake of something else.
+    let mut options = options();
+    options.permissions.replace = vec!["pool.train[0]".parse().expect("an address")];
+    let mut moved = spec.clone();
+    "operator".clone_into(&mut moved.access.user);
+    if let Some(pool) = moved.pools.get_mut("train") {
+        pool.allow_stop = true;
+    }
+    for planned in [
+        planned_with(&spec, model::catalog::Catalog::embedded(), &live, &options),
+        planned(&moved, &live),
+    ] {
+        assert!(!codes(&planned.diagnostics).contains(&"CHANGE002"));
+        let plan = planned.plan.expect("a plan");
+        let step = plan.changes().next().expect("a change");
+        assert_eq!(step.action, Action::Replace);
+        let mut attributes = step.reason.attributes.iter();
+        assert!(attributes.any(|one| one.path == "os_disk.size_gb" && one.after == 512));
+    }
 }
 
 #[test]

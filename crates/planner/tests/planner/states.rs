@@ -47,6 +47,35 @@ fn a_vm_that_never_got_hardware_is_made_again() {
 }
 
 #[test]
+fn of_three_vms_only_the_one_that_failed_is_made_again() {
+    let mut spec = small();
+    if let Some(pool) = spec.pools.get_mut("train") {
+        pool.count = Some(3);
+    }
+    let mut live = live_stack(&spec);
+    vm(&mut live, 1).state.provisioning = Provisioning::Failed;
+    vm(&mut live, 1).state.power = None;
+    let plan = planned(&spec, &live).plan.expect("a plan");
+    let changes: Vec<_> = plan
+        .changes()
+        .map(|step| (step.address.to_string(), step.action))
+        .collect();
+    assert_eq!(changes, [("pool.train[1].vm".to_owned(), Action::Repair)]);
+    for node in [0, 2] {
+        let address = format!("pool.train[{node}].vm");
+        let step = plan
+            .steps
+            .iter()
+            .find(|step| step.address.to_string() == address);
+        assert_eq!(
+            step.map(|step| step.action),
+            Some(Action::NoOp),
+            "{address}"
+        );
+    }
+}
+
+#[test]
 fn a_vm_that_runs_is_reported_and_never_deleted() {
     let mut live = live_stack(&small());
     vm(&mut live, 0).state.provisioning = Provisioning::Failed;

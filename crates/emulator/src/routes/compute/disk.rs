@@ -355,6 +355,15 @@ fn check_size(size: u64) -> Result<(), ArmError> {
     ))
 }
 
+/// A disk of a running VM does not grow from below this many GiB to above it.
+const ONLINE_BOUND: u64 = 4_096;
+
+/// Whether a disk has the system of a VM.
+fn holds_system(vm: &Resource, disk: &Resource) -> bool {
+    let system = "/properties/storageProfile/osDisk/managedDisk/id";
+    text(&vm.body, system).is_some_and(|id| same(id, disk.id.as_str()))
+}
+
 /// What a disk that is there cannot become.
 fn check_change(world: &World, old: &Resource, given: &Value) -> Result<(), ArmError> {
     let option = text(given, "/properties/creationData/createOption");
@@ -383,7 +392,9 @@ fn check_change(world: &World, old: &Resource, given: &Value) -> Result<(), ArmE
                 format!("The disk size of {had} GB cannot be reduced to {size} GB."),
             ));
         }
-        if let Some(vm) = running {
+        // Documented: data disks grow while their VM runs, but not across this bound.
+        let crosses = had <= ONLINE_BOUND && size > ONLINE_BOUND;
+        if let Some(vm) = running.filter(|vm| crosses || holds_system(vm, old)) {
             return Err(ArmError::new(
                 409,
                 "Conflict",

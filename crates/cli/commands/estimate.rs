@@ -26,9 +26,6 @@ use crate::{
 /// The vocabulary of a shape that does not say it: that of Llama 3.
 const VOCABULARY: u32 = 128_256;
 
-/// The part of a model's parameters by which a rounded count may differ: `8B` for 8.03 B.
-const ROUNDING: u64 = 20;
-
 /// Estimates.
 pub(crate) fn run(app: &App, arguments: &Estimate) -> Outcome {
     let catalog = app.catalog(false);
@@ -125,7 +122,6 @@ fn subject(arguments: &Estimate, catalog: &Catalog) -> Result<Subject, Stop> {
         return Err(Stop::usage("--active-parameters: more than `--parameters`"));
     }
     let subject = if let Some(name) = &arguments.model {
-        check_count(catalog, name, parameters)?;
         Subject::known(catalog, name, parameters, active)?
     } else if let Some(path) = &arguments.config {
         Subject::new(parameters, active, Some(&config(path)?))
@@ -222,21 +218,6 @@ fn check_heads(
         return Err(Stop::usage(message).help("give `--head-dim` where heads have another width"));
     }
     Ok(())
-}
-
-/// Refuses a count that is not that of the named model, beyond what rounding explains.
-fn check_count(catalog: &Catalog, name: &str, parameters: Option<u64>) -> Result<(), Stop> {
-    let (Some(given), Some(known)) = (parameters, catalog.model(name)) else {
-        return Ok(());
-    };
-    if given.abs_diff(known.parameters) <= known.parameters / ROUNDING {
-        return Ok(());
-    }
-    let message = format!(
-        "--parameters: {given}, where `{}` has {}",
-        known.name, known.parameters
-    );
-    Err(Stop::usage(message).help("give `--model` or `--parameters` alone"))
 }
 
 fn precision(arguments: &Estimate) -> Result<Precision, Stop> {

@@ -9,7 +9,7 @@ use model::{
     suggest,
 };
 
-use crate::{diff::index::Index, plan::Input};
+use crate::{diff::index::Index, plan::Input, power::Power};
 
 /// Whether a finding or a pool is a matter of the plan.
 pub(crate) fn concerns(input: Input<'_>, pool: Option<&str>) -> bool {
@@ -36,7 +36,7 @@ pub(crate) fn check(input: Input<'_>, index: &Index<'_>) -> Diagnostics {
         .iter()
         .filter(|target| !known.contains(target.as_str()))
     {
-        findings.push(unknown(target, &known));
+        findings.push(unknown(target, &known, input.options.power));
     }
     for address in &input.options.permissions.replace {
         if address
@@ -51,6 +51,10 @@ pub(crate) fn check(input: Input<'_>, index: &Index<'_>) -> Diagnostics {
             );
         }
     }
+    // Of a plan that there will not be, nothing more is to be said.
+    if findings.has_errors() {
+        return findings;
+    }
     let names: Vec<String> = targets.iter().map(|target| format!("`{target}`")).collect();
     let message = format!(
         "the plan is about {} alone: nothing is decided for other pools, and nothing is done to them",
@@ -61,8 +65,13 @@ pub(crate) fn check(input: Input<'_>, index: &Index<'_>) -> Diagnostics {
     findings
 }
 
-fn unknown(target: &str, known: &BTreeSet<&str>) -> Diagnostic {
-    let message = format!("`--target` names `{target}`, and there is no such pool");
+fn unknown(target: &str, known: &BTreeSet<&str>, power: Option<Power>) -> Diagnostic {
+    let who = match power {
+        Some(Power::Start) => "`start`",
+        Some(Power::Stop) => "`stop`",
+        None => "`--target`",
+    };
+    let message = format!("{who} names `{target}`, and there is no such pool");
     let finding = Diagnostic::new(Code::TargetUnknown, At::Nowhere, message);
     if let Some(near) = suggest::nearest(target, known.iter().copied()) {
         return finding.with_help(format!("did you mean `{near}`?"));

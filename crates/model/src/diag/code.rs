@@ -112,6 +112,8 @@ codes! {
     DeadlineMissed = "MODEL004", Error;
     /// A sum of memory without terms that are not known, or one that does not fit.
     MemoryIncomplete = "MODEL005", Warning;
+    /// A number of parameters that the named model does not have.
+    ModelContradicted = "MODEL006", Error;
     /// Spot capacity that costs more than the spec allows.
     SpotTooDear = "SPOT001", Error;
     /// Spot capacity whose price is not known and has a limit.

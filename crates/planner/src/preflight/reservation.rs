@@ -24,6 +24,8 @@ type Key<'a> = (&'a ArmId, &'a SizeName);
 #[derive(Default)]
 struct Need<'a> {
     count: u32,
+    /// VMs by their zone; of a set nobody knows how its instances will be spread.
+    zones: BTreeMap<Option<String>, u32>,
     pools: Vec<&'a str>,
     joins: bool,
 }
@@ -40,6 +42,9 @@ pub(crate) fn reservations(steps: &[Step], live: &Live, mode: Mode) -> Findings 
         };
         let need = needs.entry((id, size)).or_default();
         need.count = need.count.saturating_add(count);
+        if let Some(vm) = after.virtual_machine() {
+            *need.zones.entry(vm.zones.first().cloned()).or_default() += 1;
+        }
         if let Some(pool) = step.address.pool_name()
             && !need.pools.contains(&pool)
         {
@@ -104,11 +109,44 @@ fn check((id, size): Key<'_>, need: &Need<'_>, live: &Live, mode: Mode, findings
     };
     if need.count > found.free() {
         let finding = short_of_places(
-            at,
+            at.clone(),
             (id, size.as_str(), &None),
             found,
             (need.count, found.free()),
         );
         findings.diagnostics.push(finding);
+        return;
+    }
+    in_zones((id, size), need, &places, &at, findings);
+}
+
+/// A VM draws from what is reserved in its own zone alone, and live ones stay in theirs.
+fn in_zones(
+    (id, size): Key<'_>,
+    need: &Need<'_>,
+    places: &BTreeMap<Option<String>, Places>,
+    at: &At,
+    findings: &mut Findings,
+) {
+    for (zone, needed) in &need.zones {
+        let Some(there) = places.get(zone).copied() else {
+            let message = format!(
+                "the capacity reservation group `{}` has places for `{size}` in {}, and {} in {} cannot draw from them",
+                id.name(),
+                reservation::in_words(places.keys()),
+                reservation::nodes(*needed),
+                reservation::in_words(std::iter::once(zone)),
+            );
+            let finding = Diagnostic::new(Code::ReservationUnfit, at.clone(), message);
+            findings.diagnostics.push(
+                finding.with_help("live nodes keep their zones: add a reservation there, or make a new pool beside this one"),
+            );
+            continue;
+        };
+        if *needed > there.free() {
+            let count = (*needed, there.free());
+            let finding = short_of_places(at.clone(), (id, size.as_str(), zone), there, count);
+            findings.diagnostics.push(finding);
+        }
     }
 }

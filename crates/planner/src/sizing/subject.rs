@@ -18,6 +18,9 @@ const ASPECT: f64 = 100.0;
 /// Width of a head that nobody gave.
 const HEAD_WIDTH: f64 = 128.0;
 
+/// The part of a model's parameters by which a rounded count may differ: `8B` for 8.03 B.
+const ROUNDING: u64 = 20;
+
 /// A model to size.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Subject {
@@ -108,7 +111,7 @@ impl Subject {
     /// A model of the catalogue, with counts that go before those published.
     ///
     /// # Errors
-    /// The catalogue has no such model.
+    /// The catalogue has no such model, or one with another number of parameters.
     pub fn known(
         catalog: &Catalog,
         name: &str,
@@ -127,6 +130,16 @@ impl Subject {
                 }
             });
         };
+        if let Some(given) = parameters
+            && given.abs_diff(known.parameters) > known.parameters / ROUNDING
+        {
+            let message = format!(
+                "`{}` has {} parameters, and {given} are given",
+                known.name, known.parameters
+            );
+            let finding = Diagnostic::new(Code::ModelContradicted, At::Nowhere, message);
+            return Err(finding.with_help("give the name or the number of parameters alone"));
+        }
         let active = active.or(known.active_parameters);
         let parameters = parameters.unwrap_or(known.parameters);
         Ok(Self::new(

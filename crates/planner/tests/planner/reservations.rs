@@ -343,6 +343,23 @@ fn a_live_node_joins_and_leaves_a_group_by_a_stop() {
 }
 
 #[test]
+fn a_live_node_does_not_join_a_group_whose_places_are_in_other_zones() {
+    let mut outside = named(T4, 1);
+    outside.capacity_reservation = None;
+    outside.zones = Zones::None;
+    let live = live_stack(&spec(outside));
+    let elsewhere = with(&live, vec![places(T4, Some("2"), 4, 0)]);
+    let mut joins = named(T4, 1);
+    joins.allow_stop = true;
+    assert_eq!(
+        told(&spec(joins), &elsewhere),
+        [
+            "RESERVE001: the capacity reservation group `crg` has places for `Standard_NC4as_T4_v3` in zone 2, and 1 node in no zone cannot draw from them"
+        ]
+    );
+}
+
+#[test]
 fn a_set_draws_from_a_group_too() {
     let live = with(&empty(), vec![places(T4, None, 12, 0)]);
     let plan = good_plan(&spec(named(T4, 12)), &live);

@@ -119,32 +119,6 @@ pools:
     batch: {autoscale: {min: 0, every: 10m}, task_slots: 2}
 "#;
 
-/// A cluster of AKS with a pool of each kind: with GPUs, and with spot nodes that come and go.
-const CLUSTER: &str = r#"
-version: 1
-name: proof
-location: eastus
-tags: {Team: ml, cost-center: "0042"}
-ignore_tags: ["hidden-*", createdBy]
-pools:
-  train:
-    stage: training
-    workload: generative
-    model: {parameters: 8B, precision: bf16, method: lora}
-    size: Standard_NC24ads_A100_v4
-    count: 1
-    orchestrator: aks
-    aks: {labels: {team: language}}
-  serve:
-    stage: inference
-    workload: small
-    size: Standard_D4s_v5
-    priority: spot
-    count: 3
-    orchestrator: aks
-    aks: {autoscale: {min: 0}}
-"#;
-
 /// Members whose values are words of a list, which Azure spells as it likes.
 const WORDS: [&str; 27] = [
     "access",
@@ -385,11 +359,6 @@ fn no_spelling_of_azure_makes_noise() {
 #[test]
 fn no_spelling_of_bastion_batch_and_terms_makes_noise() {
     draw_of(BESIDE, 1_000);
-}
-
-#[test]
-fn no_spelling_of_a_cluster_of_kubernetes_makes_noise() {
-    draw_of(CLUSTER, 1_000);
 }
 
 /// Draws plans of a stack, which must be empty, and of so many resources at least.

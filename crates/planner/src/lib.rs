@@ -40,6 +40,8 @@ mod inventory;
 
 mod cyclecloud;
 
+mod in_cluster;
+
 mod target;
 
 mod pool_plan;
@@ -53,6 +55,7 @@ mod plan;
 
 pub use self::{
     cyclecloud::cluster,
+    in_cluster::in_cluster,
     inventory::{Addresses, inventory},
     lifetime::outlived,
     memo::memos,

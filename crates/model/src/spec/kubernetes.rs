@@ -83,4 +83,14 @@ impl Mig {
             Self::Seven => "7g",
         }
     }
+
+    /// How many instances of it AKS makes of a GPU.
+    pub fn instances(self) -> u32 {
+        match self {
+            Self::One => 7,
+            Self::Two => 3,
+            Self::Three => 2,
+            Self::Four | Self::Seven => 1,
+        }
+    }
 }

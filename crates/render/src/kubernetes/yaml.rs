@@ -1,6 +1,8 @@
 //! Documents as YAML in its plainest form: blocks, sorted keys, and quotes where a word could be
 //! read as something else.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// Words that YAML readers take for something else than text.
@@ -21,14 +23,14 @@ fn block(value: &Value, indent: usize, text: &mut String) {
             for name in names {
                 if let Some(member) = members.get(name) {
                     let name = scalar(name);
-                    text.push_str(&format!("{:indent$}{name}:", ""));
+                    let _ = write!(text, "{:indent$}{name}:", "");
                     below(member, indent, text);
                 }
             }
         }
         Value::Array(items) => {
             for item in items {
-                text.push_str(&format!("{:indent$}-", ""));
+                let _ = write!(text, "{:indent$}-", "");
                 match item {
                     Value::Object(members) if !members.is_empty() => {
                         // The first member stands beside the dash.
@@ -41,7 +43,12 @@ fn block(value: &Value, indent: usize, text: &mut String) {
                         text.push('\n');
                         block(item, indent + 2, text);
                     }
-                    _ => below(item, indent, text),
+                    Value::Object(_)
+                    | Value::Array(_)
+                    | Value::Null
+                    | Value::Bool(_)
+                    | Value::Number(_)
+                    | Value::String(_) => below(item, indent, text),
                 }
             }
         }
@@ -72,8 +79,12 @@ fn below(value: &Value, indent: usize, text: &mut String) {
                 text.push('\n');
             }
         }
-        Value::String(line) => text.push_str(&format!(" {}\n", scalar(line))),
-        Value::Null | Value::Bool(_) | Value::Number(_) => text.push_str(&format!(" {value}\n")),
+        Value::String(line) => {
+            let _ = writeln!(text, " {}", scalar(line));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            let _ = writeln!(text, " {value}");
+        }
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) use self::{
     sandbox::{Sandbox, SandboxCommand},
     sizes::{SizeOrder, Sizes},
     status::Status,
-    views::{CycleCloudForm, Export, Graph, GraphFormat, SchedulerName},
+    views::{CycleCloudForm, Export, Graph, GraphFormat, KubernetesForm, SchedulerName},
 };
 use crate::help;
 

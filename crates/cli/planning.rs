@@ -209,7 +209,7 @@ pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> R
         has_aks: spec
             .pools
             .values()
-            .any(|pool| pool.orchestrator == model::spec::Orchestrator::Aks),
+            .any(model::spec::kubernetes::may_be_of_aks),
         has_bastion: spec.access.via == Via::Bastion,
         pools: (!whole_group).then(|| spec.pools.keys().cloned().collect()),
         whole_group,

@@ -41,6 +41,7 @@ transcripts! {
     images,
     inventory,
     inventory_ways,
+    kubernetes,
     lifetime,
     main_job,
     not_ours,

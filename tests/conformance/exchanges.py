@@ -11,6 +11,10 @@ from collections import Counter
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPECS = os.path.join(HERE, "specs")
 UNDEFINED = "Error: Undefined operation "
+# Versions that are sent and of which no schema is here, the one that their bodies are held against,
+# and the members that came in between: nothing may be in a body that is neither in that schema nor
+# among them.
+OLDER = {("Microsoft.ContainerService", "2026-05-01"): ("2024-09-01", {"gpuProfile"})}
 
 
 def check_specs():
@@ -59,6 +63,16 @@ def read(path):
         return [json.loads(line) for line in file]
 
 
+def without(value, members, counts):
+    """A body without these members, which are counted."""
+    if isinstance(value, list):
+        return [without(one, members, counts) for one in value]
+    if not isinstance(value, dict):
+        return value
+    counts.update(name for name in value if name in members)
+    return {name: without(one, members, counts) for name, one in value.items() if name not in members}
+
+
 class Exchange:
     """One exchange, with the provider and the version it went to."""
 
@@ -71,6 +85,18 @@ class Exchange:
         self.version = match.group(1) if match else ""
         provider, self.kind = kind(self.path)
         self.provider = SPELLED.get(provider.lower(), provider)
+        self.sent_as, self.newer = self.version, Counter()
+        older = OLDER.get((self.provider, self.version))
+        if older:
+            self.hold_against(*older)
+
+    def hold_against(self, version, members):
+        """Makes of the exchange one of an older version, without what only the newer one has."""
+        self.url = self.url.replace(f"api-version={self.version}", f"api-version={version}")
+        self.version = version
+        for message in (self.request, self.response or {}):
+            if "body" in message:
+                message["body"] = without(message["body"], members, self.newer)
 
     @property
     def why_not(self):

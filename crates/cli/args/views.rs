@@ -45,6 +45,29 @@ pub(crate) struct Export {
     /// Slurm
     #[arg(long, value_enum, requires = "cyclecloud")]
     pub(crate) scheduler: Option<SchedulerName>,
+    /// Print what must be installed in the cluster of the pools with `orchestrator: aks` instead:
+    /// its manifests unless FORM is given
+    #[arg(
+        long,
+        value_name = "FORM",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "manifests",
+        conflicts_with = "cyclecloud"
+    )]
+    pub(crate) kubernetes: Option<KubernetesForm>,
+}
+
+/// Forms of what must be installed in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KubernetesForm {
+    /// Namespaces and device plugins, for `kubectl apply`
+    Manifests,
+    /// Operators that come as Helm charts, as a shell script
+    Operators,
+    /// A job for each pool that counts GPUs and ports of InfiniBand, for `kubectl apply`
+    Checks,
 }
 
 /// Forms of clusters of Azure CycleCloud.

@@ -1,9 +1,10 @@
-//! `export`: what the spec wants as a template of Azure Resource Manager, or as a cluster of Azure
-//! CycleCloud.
+//! `export`: what the spec wants as a template of Azure Resource Manager, as a cluster of Azure
+//! CycleCloud, or as what must be installed in a cluster of Azure Kubernetes Service.
 
 use model::{
     cyclecloud::{Cluster, template},
     diag::{At, Code, Diagnostic, Diagnostics, Severity},
+    in_cluster::InCluster,
     plan::Plan,
     resource::ResourceKind,
     spec::{Scheduler, Spec},
@@ -11,7 +12,7 @@ use model::{
 
 use crate::{
     app::App,
-    args::{CycleCloudForm, Export, Planning, SchedulerName},
+    args::{CycleCloudForm, Export, KubernetesForm, Planning, SchedulerName},
     planning::{self, Made},
     stop::{Outcome, Stop, exit_of},
 };
@@ -30,6 +31,16 @@ pub(crate) fn run(app: &App, arguments: &Export) -> Outcome {
         return Err(Stop::with(findings));
     };
     say_of_terms(&plan, &mut findings);
+    if let Some(form) = arguments.kubernetes {
+        let catalog = app.catalog(arguments.offline);
+        let Some(cluster) = planner::in_cluster(app.source()?.spec()?, &plan, catalog) else {
+            let stop = Stop::usage("--kubernetes: no pool of the spec is of AKS");
+            return Err(stop.help("write `orchestrator: aks` in a pool"));
+        };
+        show_kubernetes(app, form, &cluster, &findings);
+        app.say_below(&findings);
+        return Ok(exit_of(&findings));
+    }
     match arguments.cyclecloud {
         None => {
             let template = azure::template(&plan)
@@ -105,4 +116,20 @@ fn show(app: &App, form: CycleCloudForm, cluster: &Cluster, findings: &Diagnosti
             .note(&render::cyclecloud::workspace_notes(cluster));
     }
     app.output.note(&render::cyclecloud::notes(cluster));
+}
+
+fn show_kubernetes(app: &App, form: KubernetesForm, cluster: &InCluster, findings: &Diagnostics) {
+    if app.output.is_json() {
+        let findings = app.documents(findings);
+        app.output
+            .data(&render::kubernetes::json(cluster, &findings));
+        return;
+    }
+    let text = match form {
+        KubernetesForm::Manifests => render::kubernetes::manifests(cluster),
+        KubernetesForm::Operators => render::kubernetes::operators(cluster),
+        KubernetesForm::Checks => render::kubernetes::checks(cluster),
+    };
+    app.output.data(&text);
+    app.output.note(&render::kubernetes::notes(cluster));
 }

@@ -33,6 +33,8 @@ pub mod inventory;
 
 pub mod cyclecloud;
 
+pub mod in_cluster;
+
 pub mod permissions;
 
 pub mod acceptance;

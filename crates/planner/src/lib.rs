@@ -42,6 +42,8 @@ mod inventory;
 
 mod cyclecloud;
 
+mod in_cluster;
+
 mod target;
 
 mod pool_plan;
@@ -55,6 +57,7 @@ mod plan;
 
 pub use self::{
     cyclecloud::cluster,
+    in_cluster::in_cluster,
     inventory::{Addresses, inventory},
     lifetime::outlived,
     memo::memos,

@@ -1,6 +1,6 @@
 //! What runs the jobs of pools that leave it open (`orchestrator: auto`), by what the article goes
-//! by: scheduling, containers and scaling. It chooses between nodes of the stack's own and Batch;
-//! what else would fit better, it names.
+//! by: scheduling, containers and scaling. It chooses between nodes of the stack's own, Batch and
+//! AKS; what else would fit better, it names.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -10,8 +10,9 @@ use model::{
     plan::AutoChoice,
     resource::ResourceKind,
     spec::{
-        ContainerRuntime, DiskType, EphemeralOs, Eviction, Grouping, Identity, Network, OnPartial,
-        OperatingSystem, Orchestrator, Outbound, Pool, Priority, SizeChoice, Spec, Stage, Zones,
+        ContainerRuntime, DiskType, EphemeralOs, Eviction, Grouping, Identity, ImageChoice,
+        Network, OnPartial, OperatingSystem, Orchestrator, Outbound, Pool, Priority,
+        SecurityChoice, SizeChoice, Spec, Stage, Via, Zones, kubernetes::may_be_of_aks,
     },
 };
 
@@ -28,8 +29,12 @@ pub(crate) enum Decision {
     Containers,
     /// It trains in containers, and with this key Batch is not chosen.
     Obstacle(&'static str),
+    /// The pool has settings of AKS.
+    AksSettings,
     /// It serves from containers.
     Service,
+    /// It serves from containers, and with this key AKS is not chosen.
+    AksObstacle(&'static str),
     /// Nothing asks for more.
     Plain,
 }
@@ -40,7 +45,8 @@ impl Decision {
         match self {
             Self::Kept(orchestrator) => orchestrator,
             Self::Settings | Self::Containers => Orchestrator::Batch,
-            Self::Obstacle(_) | Self::Service | Self::Plain => Orchestrator::Manual,
+            Self::AksSettings | Self::Service => Orchestrator::Aks,
+            Self::Obstacle(_) | Self::AksObstacle(_) | Self::Plain => Orchestrator::Manual,
         }
     }
 
@@ -78,10 +84,21 @@ impl Decision {
                     "it trains in containers, for which Azure Batch would fit best; with `{key}` it is not chosen"
                 ),
             ),
+            Self::AksSettings => (
+                "orchestrator_aks_settings",
+                "`aks` says what its nodes have, and how they come and go".to_owned(),
+            ),
             Self::Service => (
-                "orchestrator_aks_by_name",
-                "it serves from containers, for which Azure Kubernetes Service would fit best; it is not chosen with `containers`, because its pods name their images: `orchestrator: aks` without that key makes it"
+                "orchestrator_aks_service",
+                "it serves from containers: Azure Kubernetes Service keeps as many of them running as there is use for, and starts anew what stops"
                     .to_owned(),
+            ),
+            Self::AksObstacle(key) => (
+                "orchestrator_aks_cannot",
+                format!(
+                    "it serves from containers, for which Azure Kubernetes Service would fit best; with `{key}` it is not chosen{}",
+                    aks_instead(key)
+                ),
             ),
             Self::Plain if pool.stage == Stage::Training && nodes > 1 => (
                 "orchestrator_cyclecloud_by_name",
@@ -150,6 +167,15 @@ pub fn may_be_of_batch(pool: &Pool) -> bool {
     }
 }
 
+/// What to write instead of a key that pods have no use for.
+fn aks_instead(key: &str) -> &'static str {
+    match key {
+        "containers.runtime" => ": its nodes run containerd, which `runtime: containerd` says too",
+        "containers.images" => ": its pods name their images",
+        _ => "",
+    }
+}
+
 fn is_in_containers(pool: &Pool) -> bool {
     let runtime = pool.containers.as_ref().map(|one| one.runtime);
     runtime.is_some_and(|runtime| runtime != ContainerRuntime::None)
@@ -166,9 +192,15 @@ fn decision(spec: &Spec, pool: &Pool, catalog: &Catalog, kept: Option<Orchestrat
     if pool.batch.is_some() {
         return Decision::Settings;
     }
+    if pool.aks.is_some() {
+        return Decision::AksSettings;
+    }
     match (is_in_containers(pool), pool.stage, obstacle) {
         (false, _, _) => Decision::Plain,
-        (true, Stage::Inference, _) => Decision::Service,
+        (true, Stage::Inference, _) => {
+            let obstacle = aks_obstacle(spec, pool);
+            obstacle.map_or(Decision::Service, Decision::AksObstacle)
+        }
         (true, Stage::Training, Some(key)) => Decision::Obstacle(key),
         (true, Stage::Training, None) => Decision::Containers,
     }
@@ -198,18 +230,10 @@ fn kept(live: &Live, pool: &str) -> Option<Orchestrator> {
     })
 }
 
-/// The first key with which Batch is not chosen: what a pool of Batch cannot have, and what its nodes
-/// would run in another way.
+/// The first key with which Batch is not chosen: what a pool of Batch cannot have.
 fn obstacle(spec: &Spec, pool: &Pool, catalog: &Catalog) -> Option<&'static str> {
     let disks = &pool.disks;
     let is_newer = |disk: DiskType| matches!(disk, DiskType::PremiumV2 | DiskType::Ultra);
-    let is_closed = matches!(
-        &spec.network,
-        Network::Own {
-            outbound: Outbound::None,
-            ..
-        }
-    );
     let has_spot_settings = match &pool.priority {
         Priority::Regular => false,
         Priority::Spot(spot) => {
@@ -242,9 +266,6 @@ fn obstacle(spec: &Spec, pool: &Pool, catalog: &Catalog) -> Option<&'static str>
             "disks.data",
             disks.data.iter().any(|disk| is_newer(disk.disk_type)),
         ),
-        ("disks.scratch", disks.scratch_nvme),
-        ("mounts", !pool.mounts.is_empty()),
-        ("bootstrap", pool.bootstrap.is_some()),
         ("checkpoint", pool.checkpoint.is_some()),
         ("priority.spot", has_spot_settings),
         (
@@ -254,10 +275,70 @@ fn obstacle(spec: &Spec, pool: &Pool, catalog: &Catalog) -> Option<&'static str>
             }),
         ),
         ("identity", spec.identity == Identity::System),
-        ("network.outbound", is_closed),
+        ("network.outbound", is_closed(spec)),
     ];
+    first(keys)
+}
+
+fn first<const COUNT: usize>(keys: [(&'static str, bool); COUNT]) -> Option<&'static str> {
     let mut asked = keys.into_iter().filter(|(_, is_asked)| *is_asked);
     asked.next().map(|(key, _)| key)
+}
+
+/// Whether nothing leads out of the stack's network.
+fn is_closed(spec: &Spec) -> bool {
+    matches!(
+        &spec.network,
+        Network::Own {
+            outbound: Outbound::None,
+            ..
+        }
+    )
+}
+
+/// The first key with which AKS is not chosen: what an agent pool cannot have.
+fn aks_obstacle(spec: &Spec, pool: &Pool) -> Option<&'static str> {
+    let capacity = &pool.capacity;
+    let disks = &pool.disks;
+    let containers = pool.containers.as_ref();
+    let falls_back = matches!(&pool.priority, Priority::Spot(spot) if spot.fallback_to_regular);
+    first([
+        ("os", pool.os != OperatingSystem::Linux),
+        ("grouping", pool.grouping != Grouping::Auto),
+        ("image", pool.image != ImageChoice::Auto),
+        ("fallback", !pool.fallback.is_empty()),
+        ("capacity.min_count", capacity.min_count.is_some()),
+        ("capacity.wait", capacity.wait.seconds() > 0),
+        (
+            "capacity.on_partial",
+            capacity.on_partial == OnPartial::Rollback,
+        ),
+        ("capacity_reservation", pool.capacity_reservation.is_some()),
+        (
+            "disks.os.type",
+            disks.os_type.is_some_and(|kind| kind != DiskType::Premium),
+        ),
+        ("disks.data", !disks.data.is_empty()),
+        ("disks.scratch", disks.scratch_nvme),
+        ("disk_controller", pool.disk_controller.is_some()),
+        (
+            "accelerated_networking",
+            pool.accelerated_networking.is_some(),
+        ),
+        ("security", pool.security == SecurityChoice::TrustedLaunch),
+        ("mounts", !pool.mounts.is_empty()),
+        ("bootstrap", pool.bootstrap.is_some()),
+        ("checkpoint", pool.checkpoint.is_some()),
+        ("rollout", pool.rollout.is_some()),
+        ("priority.spot.fallback", falls_back),
+        (
+            "containers.images",
+            containers.is_some_and(|one| !one.images.is_empty()),
+        ),
+        ("containers.runtime", !may_be_of_aks(pool)),
+        ("access.via", spec.access.via == Via::PublicIp),
+        ("network.outbound", is_closed(spec)),
+    ])
 }
 
 /// Whether the spec names a size of Arm, for which Batch has no image.

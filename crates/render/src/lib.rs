@@ -50,6 +50,8 @@ mod slurm;
 
 pub mod cyclecloud;
 
+pub mod kubernetes;
+
 pub mod graph;
 
 pub mod sizes;

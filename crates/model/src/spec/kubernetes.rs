@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::parts::Cidr;
+use super::{
+    parts::Cidr,
+    pool::{ContainerRuntime, Orchestrator, Pool, Stage},
+};
 use crate::units::SizeName;
 
 /// The settings of the stack's cluster.
@@ -16,6 +19,29 @@ pub struct Cluster {
     pub system_count: Option<u32>,
     /// Blocks from which the API server may be reached; none for from everywhere.
     pub api_from: Vec<Cidr>,
+}
+
+/// Whether a pool is one of AKS, or may turn out to be: settings of AKS decide what is left open, and
+/// what serves from containers may be served there.
+pub fn may_be_of_aks(pool: &Pool) -> bool {
+    let runtime = pool.containers.as_ref().map(|one| one.runtime);
+    match pool.orchestrator {
+        Orchestrator::Aks => true,
+        Orchestrator::Auto => {
+            is_of_aks(pool)
+                || pool.stage == Stage::Inference && runtime == Some(ContainerRuntime::Containerd)
+        }
+        Orchestrator::Manual | Orchestrator::Batch | Orchestrator::CycleCloud => false,
+    }
+}
+
+/// Whether the spec says by itself that a pool is one of AKS.
+pub(super) fn is_of_aks(pool: &Pool) -> bool {
+    match pool.orchestrator {
+        Orchestrator::Aks => true,
+        Orchestrator::Auto => pool.aks.is_some(),
+        Orchestrator::Manual | Orchestrator::Batch | Orchestrator::CycleCloud => false,
+    }
 }
 
 /// A tier of the control plane.
@@ -81,6 +107,16 @@ impl Mig {
             Self::Three => "3g",
             Self::Four => "4g",
             Self::Seven => "7g",
+        }
+    }
+
+    /// How many instances of it AKS makes of a GPU.
+    pub fn instances(self) -> u32 {
+        match self {
+            Self::One => 7,
+            Self::Two => 3,
+            Self::Three => 2,
+            Self::Four | Self::Seven => 1,
         }
     }
 }

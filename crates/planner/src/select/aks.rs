@@ -47,6 +47,9 @@ const CUT: [&str; 5] = ["A100-40", "A100-80", "H100", "H100-NVL", "H200"];
 /// The only AMD GPU that AKS knows.
 const AMD: &str = "MI300X";
 
+/// AMD's others, in sizes for graphics.
+const OTHER_AMD: [&str; 3] = ["V710", "V620", "MI25"];
+
 /// What is decided for an agent pool, besides what every pool has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AksChoice {
@@ -159,12 +162,9 @@ pub(super) fn size_misfit(trial: &Trial<'_>) -> Option<String> {
         return None;
     }
     let size = trial.size;
-    let gpu = size
-        .gpu
-        .as_ref()
-        .and_then(|gpu| trial.context.catalog.gpu(&gpu.model));
-    if let Some(gpu) = gpu.filter(|gpu| gpu.vendor == "AMD" && gpu.name != AMD) {
-        return Some(format!("has {} GPUs, which AKS does not support", gpu.name));
+    let gpu = size.gpu.as_ref().map(|gpu| gpu.model.as_str());
+    if let Some(gpu) = gpu.filter(|gpu| OTHER_AMD.contains(gpu)) {
+        return Some(format!("has {gpu} GPUs, which AKS does not support"));
     }
     (size.vcpus < FEWEST_VCPUS).then(|| {
         format!(
@@ -300,10 +300,36 @@ fn system(context: Context<'_>, findings: &mut Findings) -> Option<SystemNodes> 
             .push(Diagnostic::new(Code::AksRefused, at, message).with_help(help));
         return None;
     };
+    let misfit = named.and_then(|_| system_misfit(size));
+    if let Some(misfit) = misfit {
+        let at = At::Value(SpecPath::of(&["aks", "system", "size"]));
+        let message = format!("`{}` {misfit}", size.name);
+        let help = "use `size: auto`, or a general size of four vCPUs such as `Standard_D4s_v5`";
+        findings
+            .diagnostics
+            .push(Diagnostic::new(Code::AksRefused, at, message).with_help(help));
+        return None;
+    }
     Some(SystemNodes {
         size: size.name.clone(),
         count,
         zones: open_zones(context, size).unwrap_or_default(),
+    })
+}
+
+/// Why the pool that runs the cluster's own work cannot be of a size.
+fn system_misfit(size: &Size) -> Option<String> {
+    if let Some(gpu) = &size.gpu {
+        return Some(format!(
+            "has {} GPUs, and the system pool runs the cluster's own work, which has no use for them: pools with `orchestrator: aks` have GPUs",
+            gpu.model
+        ));
+    }
+    (size.vcpus < FEWEST_VCPUS).then(|| {
+        format!(
+            "has {} vCPU, and a system pool takes {FEWEST_VCPUS} or more",
+            size.vcpus
+        )
     })
 }
 

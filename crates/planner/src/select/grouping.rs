@@ -10,7 +10,7 @@ use model::{
     diag::{At, Code, Diagnostic, SpecPath},
     live::{Live, LiveResource, Owner, Provisioning},
     resource::{NetworkInterface, Orchestration, OsDisk, Resource, ScaleSet, VirtualMachine},
-    spec::{Grouping, Identity, OperatingSystem, Priority, SizeChoice, Stage, Zones},
+    spec::{Grouping, Identity, OperatingSystem, Pool, Priority, SizeChoice, Stage, Zones},
 };
 
 use super::{Context, Findings, aks, batch, cyclecloud};
@@ -181,9 +181,13 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
 
 /// Whether nodes of a size talk to each other over InfiniBand.
 pub(super) fn needs_fabric(context: Context<'_>, size: &Size) -> bool {
-    let asked =
-        matches!(&context.pool.size, SizeChoice::Constrained(asked) if asked.rdma == Some(true));
-    size.rdma && (context.pool.stage == Stage::Training || asked)
+    shares_fabric(context.pool, size)
+}
+
+/// Whether the nodes of a pool share a fabric on a size.
+pub(crate) fn shares_fabric(pool: &Pool, size: &Size) -> bool {
+    let asked = matches!(&pool.size, SizeChoice::Constrained(asked) if asked.rdma == Some(true));
+    size.rdma && (pool.stage == Stage::Training || asked)
 }
 
 /// What so many nodes of a size are.

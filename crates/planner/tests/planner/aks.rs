@@ -9,11 +9,11 @@ use model::{
     resource::{AgentPool, Resource, VmPriority},
     spec::{
         Orchestrator, Pool, Priority, SizeChoice, Spec, Spot, Stage, Workload,
-        kubernetes::{AgentPoolSettings, GpuDriver, Mig},
+        kubernetes::{AgentPoolSettings, Cluster, GpuDriver, Mig},
     },
 };
 
-use crate::support::{empty, good_plan, live_stack, planned, pool, spec};
+use crate::support::{empty, good_plan, live_stack, options, planned, planned_with, pool, spec};
 
 fn agents(stage: Stage, size: &str, count: u32) -> Pool {
     let workload = match stage {
@@ -222,4 +222,102 @@ fn names_of_agent_pools_are_short_and_never_that_of_the_system_pool() {
         let sound = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
         assert!(name.len() <= 12 && name.chars().all(sound), "{name}");
     }
+}
+
+#[test]
+fn a_system_pool_has_no_gpus_and_more_than_one_processor() {
+    let refused = |size: &str| -> Vec<String> {
+        let mut stack = spec(agents(Stage::Inference, "Standard_NC4as_T4_v3", 1));
+        stack.aks = Some(Cluster {
+            system_size: Some(size.into()),
+            ..Cluster::default()
+        });
+        let planned = planned(&stack, &empty());
+        let findings = planned.diagnostics.iter();
+        let of_code = findings.filter(|finding| finding.code == Code::AksRefused);
+        of_code.map(|finding| finding.message.clone()).collect()
+    };
+    assert_eq!(refused("Standard_D4s_v5"), Vec::<String>::new());
+    let told = refused("Standard_NC4as_T4_v3");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].starts_with("`Standard_NC4as_T4_v3` has T4 GPUs, and the system pool"),
+        "{told:?}"
+    );
+    let told = refused("Standard_F1s");
+    assert!(
+        told.len() == 1 && told[0].contains("Standard_F1s"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn sizes_that_aks_does_not_take_are_refused_by_name() {
+    for (size, reason) in [
+        ("Standard_NV24ads_V710_v5", "AKS does not support"),
+        ("Standard_F1s", "AKS takes 2 or more"),
+    ] {
+        let planned = planned(&spec(agents(Stage::Inference, size, 1)), &empty());
+        assert!(planned.plan.is_none(), "{size}");
+        let said = |finding: &model::diag::Diagnostic| {
+            finding.message.contains(size)
+                && (finding.message.contains(reason)
+                    || finding.help.iter().any(|line| line.contains(reason)))
+        };
+        let told: Vec<_> = planned.diagnostics.iter().collect();
+        assert!(told.iter().any(|finding| said(finding)), "{told:?}");
+    }
+}
+
+#[test]
+fn a_protected_agent_pool_and_its_cluster_are_neither_deleted_nor_replaced() {
+    let mut first = spec(agents(Stage::Inference, "Standard_NC4as_T4_v3", 1));
+    first.pools.get_mut("train").expect("the pool").protect = true;
+    let live = live_stack(&first);
+    let mut options = options();
+    options.destroy = true;
+    let planned = planned_with(&first, model::catalog::Catalog::embedded(), &live, &options);
+    let deleted: Vec<String> = planned
+        .plan
+        .iter()
+        .flat_map(|plan| &plan.steps)
+        .filter(|step| step.action == Action::Delete)
+        .map(|step| step.address.to_string())
+        .collect();
+    for kept in ["pool.train.agent_pool", "aks.cluster", "resource_group"] {
+        assert!(!deleted.contains(&kept.to_owned()), "{kept}: {deleted:?}");
+    }
+    // Another size makes the pool anew, which is what protection forbids.
+    let other = changed(&first, |pool| {
+        pool.allow_stop = true;
+        pool.size = SizeChoice::Named("Standard_NC8as_T4_v3".into());
+    });
+    let planned = self::planned(&other, &live);
+    let codes: Vec<&str> = planned
+        .diagnostics
+        .iter()
+        .filter(|finding| finding.message.contains("protected"))
+        .map(|finding| finding.code.as_str())
+        .collect();
+    assert_eq!(codes.len(), 1, "{:?}", planned.diagnostics);
+}
+
+#[test]
+fn an_agent_pool_is_made_anew_only_where_stopping_is_allowed() {
+    let first = spec(agents(Stage::Inference, "Standard_NC4as_T4_v3", 1));
+    let live = live_stack(&first);
+    let other = |allow_stop: bool| {
+        changed(&first, |pool| {
+            pool.allow_stop = allow_stop;
+            pool.size = SizeChoice::Named("Standard_NC8as_T4_v3".into());
+        })
+    };
+    let plan = good_plan(&other(true), &live);
+    assert_eq!(step(&plan).action, Action::Replace);
+    let refused = planned(&other(false), &live);
+    let told = refused
+        .diagnostics
+        .iter()
+        .any(|finding| finding.help.iter().any(|line| line.contains("allow_stop")));
+    assert!(told, "{:?}", refused.diagnostics);
 }

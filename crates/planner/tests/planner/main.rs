@@ -63,6 +63,7 @@ mod spot;
 mod costs;
 
 mod cyclecloud;
+mod in_cluster;
 
 mod node_arrays;
 

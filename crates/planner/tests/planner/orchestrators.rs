@@ -5,8 +5,10 @@ use model::{
     live::Live,
     plan::{Plan, PoolPlan},
     spec::{
-        ContainerRuntime, Containers, Orchestrator, Pool, SizeChoice, Stage, Workload,
+        Bootstrap, ContainerRuntime, Containers, Grouping, OnBootstrapChange, Orchestrator, Pool,
+        ScriptText, SizeChoice, Stage, Workload,
         batch::{Autoscale, Batch},
+        kubernetes::AgentPoolSettings,
     },
     units::Span,
 };
@@ -24,6 +26,17 @@ fn in_containers(mut pool: Pool) -> Pool {
     pool.containers = Some(Containers {
         runtime: ContainerRuntime::Docker,
         images: vec!["nvcr.io/nvidia/pytorch:24.07-py3".to_owned()],
+        registry: None,
+    });
+    pool
+}
+
+/// A pool that serves from containers of which it names no image.
+fn serving_from(runtime: ContainerRuntime) -> Pool {
+    let mut pool = open(Stage::Inference, Workload::Small);
+    pool.containers = Some(Containers {
+        runtime,
+        images: Vec::new(),
         registry: None,
     });
     pool
@@ -64,8 +77,24 @@ fn containers_scheduling_and_scaling_decide_what_runs_the_jobs() {
     check(
         in_containers(serving()),
         "manual",
-        "orchestrator_aks_by_name",
+        "orchestrator_aks_cannot",
     );
+    check(
+        serving_from(ContainerRuntime::Docker),
+        "manual",
+        "orchestrator_aks_cannot",
+    );
+    check(
+        serving_from(ContainerRuntime::Containerd),
+        "aks",
+        "orchestrator_aks_service",
+    );
+    let mut to_zero = serving();
+    to_zero.aks = Some(AgentPoolSettings {
+        autoscale_min: Some(0),
+        ..AgentPoolSettings::default()
+    });
+    check(to_zero, "aks", "orchestrator_aks_settings");
     let mut several = training();
     several.size = SizeChoice::Named("Standard_ND96isr_H100_v5".into());
     several.count = Some(2);
@@ -84,13 +113,51 @@ fn containers_scheduling_and_scaling_decide_what_runs_the_jobs() {
 
 #[test]
 fn auto_never_takes_batch_where_a_key_rules_it_out() {
-    let mut scratch = in_containers(open(Stage::Training, Workload::Generative));
-    scratch.disks.scratch_nvme = true;
-    let plan = planned(scratch, &empty());
+    let mut grouped = in_containers(open(Stage::Training, Workload::Generative));
+    grouped.grouping = Grouping::Vms;
+    let plan = planned(grouped, &empty());
     let decided = &plan.pools["train"];
     assert_eq!(code(decided), ("manual", "orchestrator_batch_cannot"));
-    let named = |line: &String| line.contains("`disks.scratch`");
+    let named = |line: &String| line.contains("`grouping`");
     assert!(decided.why.iter().any(named), "{:?}", decided.why);
+}
+
+#[test]
+fn what_nodes_run_when_they_start_first_keeps_auto_from_aks_and_not_from_batch() {
+    let with_script = |mut pool: Pool| {
+        pool.bootstrap = Some(Bootstrap {
+            script: "setup.sh".to_owned(),
+            on_change: OnBootstrapChange::Warn,
+            text: Some(ScriptText("#!/bin/sh\n".to_owned())),
+        });
+        pool
+    };
+    let training = with_script(in_containers(open(Stage::Training, Workload::Generative)));
+    let plan = planned(training, &empty());
+    let expected = ("batch", "orchestrator_batch_containers");
+    assert_eq!(code(&plan.pools["train"]), expected);
+    let plan = planned(
+        with_script(serving_from(ContainerRuntime::Containerd)),
+        &empty(),
+    );
+    let decided = &plan.pools["train"];
+    assert_eq!(code(decided), ("manual", "orchestrator_aks_cannot"));
+    let named = |line: &String| line.contains("`bootstrap`");
+    assert!(decided.why.iter().any(named), "{:?}", decided.why);
+}
+
+#[test]
+fn what_serves_from_containers_stays_in_its_cluster_and_out_of_one() {
+    let serving = serving_from(ContainerRuntime::Containerd);
+    let live = applied(&planned(serving.clone(), &empty()), &empty());
+    let again = planned(serving.clone(), &live);
+    assert_eq!(code(&again.pools["train"]), ("aks", "orchestrator_kept"));
+    assert!(!again.has_changes, "{:?}", actions(&again));
+    // Nodes that served without containers stay what they are.
+    let plain = open(Stage::Inference, Workload::Small);
+    let live = applied(&planned(plain, &empty()), &empty());
+    let plan = planned(serving, &live);
+    assert_eq!(code(&plan.pools["train"]), ("manual", "orchestrator_kept"));
 }
 
 #[test]

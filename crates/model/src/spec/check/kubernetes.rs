@@ -4,12 +4,12 @@ use super::Check;
 use crate::{
     diag::{At, Code, SpecPath},
     spec::{
-        kubernetes::{AgentPoolSettings, GpuDriver},
+        kubernetes::{AgentPoolSettings, GpuDriver, is_of_aks, may_be_of_aks},
         pool::{
             ContainerRuntime, DiskType, Eviction, Grouping, ImageChoice, OnPartial,
             OperatingSystem, Orchestrator, Pool, Priority, SecurityChoice,
         },
-        types::{Network, Outbound, Spec, Via},
+        types::{Network, Outbound, Spec},
     },
 };
 
@@ -18,11 +18,12 @@ const OLD_TAG: &str = "skipgpudriverinstall";
 
 /// Checks what belongs to the stack's cluster.
 pub(super) fn stack(check: &mut Check<'_>, spec: &Spec) {
-    let is_aks = |pool: &Pool| pool.orchestrator == Orchestrator::Aks;
-    let first = spec.pools.iter().find(|(_, pool)| is_aks(pool));
+    let first = spec.pools.iter().find(|(_, pool)| is_of_aks(pool));
     let path = SpecPath::of(&["aks"]);
     let Some((name, _)) = first else {
-        if check.given(&path).is_some() && check.may_be_used(&SpecPath::of(&["pools"])) {
+        let has_use = spec.pools.values().any(may_be_of_aks);
+        if check.given(&path).is_some() && !has_use && check.may_be_used(&SpecPath::of(&["pools"]))
+        {
             check.conflict(
                 path,
                 SpecPath::of(&["pools"]),
@@ -61,15 +62,6 @@ pub(super) fn stack(check: &mut Check<'_>, spec: &Spec) {
             "use `outbound: nat`",
         );
     }
-    let via = SpecPath::of(&["access", "via"]);
-    if spec.access.via == Via::PublicIp && spec.pools.values().all(is_aks) && check.is_sound(&via) {
-        check.conflict(
-            via,
-            orchestrator,
-            "`via: public_ip` means nothing where all pools are of AKS: its nodes have no public addresses".to_owned(),
-            "use `via: none`: `kubectl debug node/NAME` opens a shell on a node",
-        );
-    }
 }
 
 fn is_old_tag(name: &str) -> bool {
@@ -95,16 +87,25 @@ pub(super) fn pool(check: &mut Check<'_>, name: &str, pool: &Pool) {
     if !check.may_be_used(&orchestrator) {
         return;
     }
-    if pool.orchestrator != Orchestrator::Aks {
-        let path = scope.path(&["aks"]);
+    let path = scope.path(&["aks"]);
+    if !is_of_aks(pool) {
         if check.given(&path).is_some() {
             check.conflict(
                 path,
                 orchestrator,
-                "`aks` needs `orchestrator: aks`".to_owned(),
+                "`aks` needs `orchestrator: aks` or `auto`".to_owned(),
                 "remove `aks`, or write `orchestrator: aks`",
             );
         }
+        return;
+    }
+    if pool.orchestrator == Orchestrator::Auto && pool.batch.is_some() {
+        check.conflict(
+            path,
+            scope.path(&["batch"]),
+            "`aks` and `batch` ask for two orchestrators of one pool".to_owned(),
+            "remove one of them",
+        );
         return;
     }
     scope.of_nodes(check);

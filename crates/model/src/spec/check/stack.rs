@@ -134,13 +134,20 @@ fn ways_in(check: &mut Check<'_>, spec: &Spec) {
         check.conflict(via, subnet, message, "use `via: existing`");
         return;
     }
-    let is_batch = |pool: &Pool| pool.orchestrator == Orchestrator::Batch;
-    if let Some((name, _)) = spec.pools.iter().find(|(_, pool)| is_batch(pool))
-        && spec.pools.values().all(is_batch)
+    // Services whose nodes nobody signs in to.
+    let service = |pool: &Pool| match pool.orchestrator {
+        Orchestrator::Batch => Some(("batch", "Batch")),
+        Orchestrator::Aks => Some(("aks", "AKS")),
+        Orchestrator::Auto | Orchestrator::Manual | Orchestrator::CycleCloud => None,
+    };
+    let mut pools = spec.pools.iter();
+    let first = pools.find_map(|(name, pool)| Some((name, service(pool)?)));
+    if let Some((name, (key, its_name))) = first
+        && spec.pools.values().all(|pool| service(pool).is_some())
         && check.is_sound(&via)
     {
         let message = format!(
-            "`via: {word}` has no effect with `orchestrator: batch`: nodes of Batch have no public address and no user who could sign in"
+            "`via: {word}` has no effect with `orchestrator: {key}`: nodes of {its_name} have no public address and no user who could sign in"
         );
         let orchestrator = SpecPath::pool(name, &["orchestrator"]);
         let help = "use `via: none`, or make a pool with another orchestrator";

@@ -75,7 +75,7 @@ pub(crate) const POOL: Block = Block {
         "batch": Kind::block(&BATCH), OPTIONAL, NOW, "{autoscale: {min: 0}, task_slots: 1}",
             "Settings of Azure Batch; needs `orchestrator: batch` or `auto`.";
         "aks": Kind::block(&AGENT_POOL), OPTIONAL, NOW, "{gpu_driver: install, autoscale: {min: 0}}",
-            "Settings of Azure Kubernetes Service; needs `orchestrator: aks`.";
+            "Settings of Azure Kubernetes Service; needs `orchestrator: aks` or `auto`.";
         "scheduler": Kind::words(words::SCHEDULER), OPTIONAL, NOW, "slurm",
             "Scheduler of CycleCloud, `slurm` unless given; needs `orchestrator: cyclecloud`.";
         "containers": Kind::block(&CONTAINERS), OPTIONAL, NOW, "{runtime: none}",

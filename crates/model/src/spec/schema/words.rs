@@ -104,7 +104,7 @@ words! {
     }
     ORCHESTRATOR, ORCHESTRATORS: Orchestrator {
         "manual" = Orchestrator::Manual, NOW, "nothing: jobs are started by hand";
-        "auto" = Orchestrator::Auto, NOW, "the planner decides by containers, scheduling and scaling, among `manual` and `batch`";
+        "auto" = Orchestrator::Auto, NOW, "the planner decides by containers, scheduling and scaling, among `manual`, `batch` and `aks`";
         "batch" = Orchestrator::Batch, NOW, "Azure Batch";
         "aks" = Orchestrator::Aks, NOW, "Azure Kubernetes Service";
         "cyclecloud" = Orchestrator::CycleCloud, NOW, "Azure CycleCloud: nodes come when jobs of a scheduler wait";

@@ -56,7 +56,7 @@ fn pools_of_batch_have_their_own_keys() {
 fn agent_pools_have_their_own_keys() {
     conflicts(
         &pool("aks: {autoscale: {min: 0}}"),
-        &["SPEC009 8:10 `aks` needs `orchestrator: aks`"],
+        &["SPEC009 8:10 `aks` needs `orchestrator: aks` or `auto`"],
     );
     let aks = |keys: &str| pool(&format!("orchestrator: aks\n{keys}"));
     conflicts(
@@ -77,6 +77,50 @@ fn agent_pools_have_their_own_keys() {
         &aks("count: 2\naks: {autoscale: {min: 3}}"),
         &["SPEC009 10:28 `min: 3` is more than `count: 2`"],
     );
+}
+
+#[test]
+fn settings_of_agent_pools_stand_beside_an_open_choice_and_not_beside_those_of_batch() {
+    conflicts(&pool("orchestrator: auto\naks: {autoscale: {min: 0}}"), &[]);
+    conflicts(
+        &pool("orchestrator: auto\naks: {mig: 1g}\ngrouping: vms"),
+        &[
+            "SPEC009 10:15 `grouping` means nothing with `orchestrator: aks`: AKS groups the nodes itself",
+        ],
+    );
+    conflicts(
+        &pool("orchestrator: auto\naks: {mig: 1g}\nbatch: {task_slots: 2}"),
+        &["SPEC009 9:10 `aks` and `batch` ask for two orchestrators of one pool"],
+    );
+    let cluster = |keys: &str| format!("{}aks: {{tier: standard}}\n", pool(keys));
+    conflicts(
+        &cluster("orchestrator: auto\ncontainers: {runtime: containerd}"),
+        &[],
+    );
+    conflicts(&cluster("orchestrator: aks"), &[]);
+}
+
+#[test]
+fn nobody_signs_in_to_nodes_of_services() {
+    let with = |via: &str, orchestrator: &str| {
+        format!(
+            "{}access: {{via: {via}}}\n",
+            pool(&format!("orchestrator: {orchestrator}"))
+        )
+    };
+    conflicts(
+        &with("bastion", "aks"),
+        &[
+            "SPEC009 9:15 `via: bastion` has no effect with `orchestrator: aks`: nodes of AKS have no public address and no user who could sign in",
+        ],
+    );
+    conflicts(
+        &with("bastion", "batch"),
+        &[
+            "SPEC009 9:15 `via: bastion` has no effect with `orchestrator: batch`: nodes of Batch have no public address and no user who could sign in",
+        ],
+    );
+    conflicts(&with("bastion", "manual"), &[]);
 }
 
 #[test]

@@ -71,18 +71,6 @@ fn mirror(argument: Arg) -> Arg {
     }
 }
 
-/// The folder of a sandbox's world. A word for yes or no, which somebody may write into the
-/// variable of the option, is no folder.
-fn sandbox_folder(text: &str) -> Result<PathBuf, String> {
-    const WORDS: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "1", "0"];
-    if WORDS.contains(&text.to_lowercase().as_str()) {
-        return Err(format!(
-            "a folder is expected: write `.tensorform/sandbox` for the usual one, or `./{text}` for this one"
-        ));
-    }
-    Ok(PathBuf::from(text))
-}
-
 /// The variable that mirrors an option.
 pub(crate) fn variable(argument: &Arg) -> Option<String> {
     let long = argument.get_long()?;
@@ -152,7 +140,7 @@ pub(crate) struct Global {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = ".tensorform/sandbox",
-        value_parser = sandbox_folder
+        value_parser = sandbox::folder
     )]
     pub(crate) sandbox: Option<PathBuf>,
     /// Run the sandbox's clock N times as fast as time [default: 1000, served 1]

@@ -37,3 +37,15 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
 }
+
+/// The folder of a sandbox's world. A word for yes or no, which somebody may write into the
+/// variable of the option, is no folder.
+pub(super) fn folder(text: &str) -> Result<PathBuf, String> {
+    const WORDS: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "1", "0"];
+    if WORDS.contains(&text.to_lowercase().as_str()) {
+        return Err(format!(
+            "a folder is expected: write `.tensorform/sandbox` for the usual one, or `./{text}` for this one"
+        ));
+    }
+    Ok(PathBuf::from(text))
+}

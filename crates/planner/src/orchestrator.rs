@@ -53,21 +53,9 @@ impl Decision {
     /// The decision in words, once it is known how many nodes there are.
     pub(crate) fn explained(self, pool: &Pool, nodes: u32) -> AutoChoice {
         let (code, why) = match self {
-            Self::Kept(Orchestrator::Batch) => (
+            Self::Kept(live) => (
                 "orchestrator_kept",
-                "the live nodes are of Azure Batch, and stay".to_owned(),
-            ),
-            Self::Kept(Orchestrator::Aks) => (
-                "orchestrator_kept",
-                "the live nodes are of Azure Kubernetes Service, and stay".to_owned(),
-            ),
-            Self::Kept(Orchestrator::CycleCloud) => (
-                "orchestrator_kept",
-                "the live nodes are of Azure CycleCloud, and stay".to_owned(),
-            ),
-            Self::Kept(_) => (
-                "orchestrator_kept",
-                "the live nodes are the stack's own, and stay".to_owned(),
+                format!("the live nodes are {}, and stay", owner(live)),
             ),
             Self::Settings => (
                 "orchestrator_batch_settings",
@@ -123,6 +111,16 @@ impl Decision {
             code: code.to_owned(),
             why,
         }
+    }
+}
+
+/// Whose live nodes are, in words.
+fn owner(live: Orchestrator) -> &'static str {
+    match live {
+        Orchestrator::Batch => "of Azure Batch",
+        Orchestrator::Aks => "of Azure Kubernetes Service",
+        Orchestrator::CycleCloud => "of Azure CycleCloud",
+        Orchestrator::Manual | Orchestrator::Auto => "the stack's own",
     }
 }
 

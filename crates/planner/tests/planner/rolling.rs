@@ -7,8 +7,8 @@ use model::{
 };
 
 use crate::{
-    scale_sets::{ethernet, fabric, messages, step},
-    support::{applied, empty, good_plan, instance, running, spec},
+    scale_sets::{ethernet, fabric, live_set, messages, set, step, with_count},
+    support::{applied, empty, good_plan, instance, live_stack, running, spec},
 };
 
 fn rolling(share: Share) -> Spec {
@@ -115,4 +115,25 @@ fn a_rollout_is_for_sets_that_can_be_rolled() {
     let found = messages(&spec(single), &empty());
     let expected = "POOL001: `rollout` is for InfiniBand scale sets, and the pool is single VMs";
     assert!(found.iter().any(|found| found == expected), "{found:?}");
+}
+
+/// Only a literal `latest` lets Azure upgrade the system of instances by itself, which somebody may
+/// have turned on.
+#[test]
+fn a_set_that_azure_upgrades_keeps_its_literal_version() {
+    for pool in [fabric(4), ethernet(20)] {
+        let spec = spec(pool);
+        let mut live = live_stack(&spec);
+        let image = &mut live_set(&mut live).1.image;
+        let image = image.marketplace_mut().expect("a marketplace image");
+        "latest".clone_into(&mut image.version);
+        assert!(!good_plan(&spec, &live).has_changes);
+        let count = spec.pools["train"].count.expect("a count") + 1;
+        let grown = good_plan(&with_count(&spec, count), &live);
+        let image = match &set(&grown).image {
+            model::resource::ImageReference::Marketplace(image) => image.version.as_str(),
+            model::resource::ImageReference::Own(_) => "one of its own",
+        };
+        assert_eq!(image, "latest");
+    }
 }

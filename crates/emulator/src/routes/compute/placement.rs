@@ -236,3 +236,23 @@ pub(crate) fn check_intent(world: &World, body: &Value) -> Result<(), ArmError> 
     }
     Ok(())
 }
+
+/// Documented: a VM on its hardware stays in its placement group. The text follows similar
+/// refusals.
+pub(crate) fn check_move(old: &Resource, body: &Value) -> Result<(), ArmError> {
+    let group = "/properties/proximityPlacementGroup/id";
+    let (had, wanted) = (text(&old.body, group), text(body, group));
+    let stays = match (had, wanted) {
+        (Some(had), Some(wanted)) => same(had, wanted),
+        (had, wanted) => had.is_some() == wanted.is_some(),
+    };
+    let machine = old.hidden.machine.as_ref();
+    if stays || !machine.is_some_and(crate::store::entry::Machine::is_allocated) {
+        return Ok(());
+    }
+    Err(ArmError::not_allowed(
+        "Updating proximity placement group of VM is not allowed while the VM is running. Please \
+         stop/deallocate the VM and retry the operation.",
+    )
+    .with_target("proximityPlacementGroup"))
+}

@@ -17,7 +17,7 @@ use crate::{
     lro::{self, Twin},
     routes::{
         common::{self, put_tags, tags},
-        compute::{members, quota, reservation},
+        compute::{members, placement, quota, reservation},
     },
     store::{
         entry::{Resource, Work},
@@ -120,7 +120,7 @@ fn change(
         put_tags(&mut body, tags);
     }
     members::check_references(world, &body, old.name())?;
-    placed(&old, &body)?;
+    placement::check_move(&old, &body)?;
     reserved(world, call, &old, &body)?;
     let resized = resize(world, call, &old, &mut body)?;
     controller(&old, &body)?;
@@ -247,25 +247,6 @@ fn equal(had: Option<&Value>, wanted: &Value) -> bool {
         (None, Value::String(wanted)) => wanted.is_empty() || same(wanted, "Standard"),
         (None, _) => false,
     }
-}
-
-/// Documented: a VM on its hardware stays in its placement group. The text follows similar
-/// refusals.
-fn placed(old: &Resource, body: &Value) -> Result<(), ArmError> {
-    let group = "/properties/proximityPlacementGroup/id";
-    let (had, wanted) = (text(&old.body, group), text(body, group));
-    let stays = match (had, wanted) {
-        (Some(had), Some(wanted)) => same(had, wanted),
-        (had, wanted) => had.is_some() == wanted.is_some(),
-    };
-    if stays || !is_allocated(old) {
-        return Ok(());
-    }
-    Err(ArmError::not_allowed(
-        "Updating proximity placement group of VM is not allowed while the VM is running. Please \
-         stop/deallocate the VM and retry the operation.",
-    )
-    .with_target("proximityPlacementGroup"))
 }
 
 /// Documented: a VM on its hardware leaves its capacity reservation group only without it, and

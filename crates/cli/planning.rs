@@ -205,6 +205,7 @@ pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> R
             .values()
             .any(|pool| pool.orchestrator == model::spec::Orchestrator::Aks),
         has_bastion: spec.access.via == Via::Bastion,
+        has_checkpoints: spec.pools.values().any(planner::makes_checkpoints),
         whole_group,
         read_at: Some(now),
     }
@@ -227,6 +228,10 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::KubernetesCluster),
+        has_checkpoints: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::StorageAccount),
         has_bastion: plan
             .steps
             .iter()

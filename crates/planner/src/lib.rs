@@ -14,6 +14,8 @@ pub mod shape;
 
 pub mod diff;
 
+mod checkpoint;
+
 mod lifetime;
 
 mod reservation;
@@ -52,6 +54,7 @@ mod partial;
 mod plan;
 
 pub use self::{
+    checkpoint::{as_planned, makes_checkpoints},
     cyclecloud::cluster,
     inventory::{Addresses, inventory},
     lifetime::outlived,

@@ -294,6 +294,7 @@ impl Stage {
                 .any(|pool| pool.orchestrator == Orchestrator::Batch),
             // No stack here has any.
             has_aks: false,
+            has_checkpoints: spec.pools.values().any(planner::makes_checkpoints),
             has_bastion: spec.access.via == Via::Bastion,
             whole_group: destroy,
             read_at: None,

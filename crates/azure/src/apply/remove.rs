@@ -6,7 +6,7 @@ use azure_core::Method;
 use model::{
     ids::ArmId,
     plan::Action,
-    resource::{ResourceKind, tags},
+    resource::{ResourceKind, Tags, tags},
 };
 use serde_json::Value;
 
@@ -15,7 +15,11 @@ use super::{
     holders::parts_of,
     step::{Own, Performer},
 };
-use crate::{call::MachineAction, read::LIST_LAG, versions};
+use crate::{
+    call::MachineAction,
+    read::{LIST_LAG, one::read_one},
+    versions,
+};
 
 impl Performer<'_> {
     /// Deletes the resource.
@@ -28,12 +32,11 @@ impl Performer<'_> {
             return Ok(());
         }
         self.compare(Some(&now), own)?;
-        if now
-            .tags()
-            .get(tags::PROTECT)
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
-        {
+        if is_protected(now.tags()) {
             return Err(failure::protected());
+        }
+        if self.step.kind == ResourceKind::BlobContainer {
+            self.refuse_if_account_is_protected().await?;
         }
         own.all();
         if self.step.kind == ResourceKind::ResourceGroup {
@@ -62,6 +65,20 @@ impl Performer<'_> {
                 failure.left_behind = true;
                 Err(failure)
             }
+        }
+    }
+
+    /// Refuses to delete a container in an account that somebody has protected since.
+    async fn refuse_if_account_is_protected(&self) -> Result<(), Stopped> {
+        let service = self.step.id.parent();
+        let Some(account) = service.and_then(|service| service.parent()) else {
+            return Ok(());
+        };
+        let found = read_one(self.run.client, ResourceKind::StorageAccount, &account).await;
+        let found = found.map_err(|error| self.failed(&error))?;
+        match found {
+            Some(now) if is_protected(now.tags()) => Err(failure::protected()),
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -107,4 +124,10 @@ impl Performer<'_> {
         }
         deleted
     }
+}
+
+/// Whether these are the tags of something protected.
+fn is_protected(all: &Tags) -> bool {
+    all.get(tags::PROTECT)
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }

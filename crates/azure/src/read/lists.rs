@@ -85,6 +85,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     reader.elsewhere(&tagged, &mut lists).await?;
     reader.batch(&tagged, &mut lists).await?;
     reader.clusters(&tagged, &mut lists).await?;
+    reader.checkpoints(&tagged, &mut lists).await?;
     reader.bastions(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
@@ -382,7 +383,9 @@ impl Reader<'_> {
 }
 
 /// Nothing, where the group does not exist.
-fn none_if_absent<T: Default>(result: Result<T, RequestError>) -> Result<T, RequestError> {
+pub(super) fn none_if_absent<T: Default>(
+    result: Result<T, RequestError>,
+) -> Result<T, RequestError> {
     match result {
         Err(error) if error.is_absence() => Ok(T::default()),
         other => other,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     EncodeError, batch, encode, fields, identity, kubernetes, request::as_request, scale_set,
-    set_tags, tags_of,
+    set_tags, storage, tags_of,
 };
 
 /// One write that is part of a change.
@@ -56,6 +56,10 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::BatchAccount(_)
+        | Properties::StorageAccount(_)
+        | Properties::BlobContainer(_)
+        | Properties::ManagedIdentity(_)
+        | Properties::RoleAssignment(_)
         | Properties::BatchPool(_)
         | Properties::Disk(_) => encode(after)?,
     };
@@ -87,7 +91,12 @@ pub(crate) fn changes(
     if let Properties::AgentPool(pool) = &after.properties {
         return kubernetes::pool_changes(pool, attributes, live);
     }
+    if let Properties::StorageAccount(account) = &after.properties {
+        let body = storage::account_patch(account, attributes)?;
+        return Ok(vec![Change::Patch(body)]);
+    }
     match after.kind() {
+        ResourceKind::BlobContainer => encode(after).map(|body| vec![Change::Patch(body)]),
         ResourceKind::VirtualMachine => {
             // What is a resource of its own comes last.
             let (readiness, own): (Vec<String>, Vec<String>) = attributes
@@ -118,6 +127,9 @@ pub(crate) fn changes(
         ResourceKind::ResourceGroup
         | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
+        | ResourceKind::StorageAccount
+        | ResourceKind::ManagedIdentity
+        | ResourceKind::RoleAssignment
         | ResourceKind::BatchAccount
         | ResourceKind::BatchPool
         | ResourceKind::KubernetesCluster

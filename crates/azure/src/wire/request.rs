@@ -65,6 +65,10 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::BatchPool
         | ResourceKind::KubernetesCluster
         | ResourceKind::AgentPool
+        | ResourceKind::StorageAccount
+        | ResourceKind::BlobContainer
+        | ResourceKind::ManagedIdentity
+        | ResourceKind::RoleAssignment
         | ResourceKind::MarketplaceTerms => (&["properties"], SUBNET),
     };
     Shape { top, properties }

@@ -114,6 +114,7 @@ impl Rig {
             has_batch: false,
             has_aks: false,
             has_bastion: false,
+            has_checkpoints: false,
             whole_group: false,
             read_at: None,
         };

@@ -170,6 +170,8 @@ codes! {
     PermissionMissing = "RIGHT002", Warning;
     /// What the subscription or the credential allows and could not be read.
     RightsUnknown = "RIGHT003", Warning;
+    /// A role that the credential may not give.
+    RoleNotGiven = "RIGHT005", Error;
     /// A policy that does not let nodes be made.
     PolicyDenies = "RIGHT004", Error;
     /// What an offline plan cannot know.
@@ -206,6 +208,8 @@ codes! {
     UsedByOthers = "OWN006", Warning;
     /// A resource of `--release` that stays in the stack.
     ReleaseRefused = "OWN007", Error;
+    /// An identity that nodes which stay go on using.
+    IdentityKept = "OWN008", Note;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

@@ -13,6 +13,8 @@ pub mod batch;
 
 pub mod kubernetes;
 
+pub mod storage;
+
 pub mod tags;
 
 pub mod attributes;
@@ -25,7 +27,8 @@ use serde_json::Value;
 use crate::{ids::ArmId, units::SizeName};
 
 pub use self::{
-    batch::*, kind::ResourceKind, kubernetes::*, properties::*, scale_set::*, tags::Tags,
+    batch::*, kind::ResourceKind, kubernetes::*, properties::*, scale_set::*, storage::*,
+    tags::Tags,
 };
 
 /// A value, or the knowledge that only apply can give it.

@@ -9,7 +9,10 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{AgentPool, BatchAccount, BatchPool, Known, KubernetesCluster, ResourceKind, ScaleSet};
+use super::{
+    AgentPool, BatchAccount, BatchPool, BlobContainer, Known, KubernetesCluster, ManagedIdentity,
+    ResourceKind, RoleAssignment, ScaleSet, StorageAccount,
+};
 use crate::{
     ids::ArmId,
     spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
@@ -64,6 +67,10 @@ properties! {
     KubernetesCluster(Box<KubernetesCluster>),
     AgentPool(Box<AgentPool>),
     NetworkInterface(LooseInterface),
+    StorageAccount(StorageAccount),
+    BlobContainer(BlobContainer),
+    ManagedIdentity(ManagedIdentity),
+    RoleAssignment(RoleAssignment),
     MarketplaceTerms(MarketplaceTerms),
 }
 

@@ -88,6 +88,22 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::AgentPool => AGENT_POOL,
         // Only what a VM left behind: there is no desired one to compare with.
         ResourceKind::NetworkInterface => &[("location", Class::Refuse)],
+        // An account is never made anew: that would lose what is in it. What lets others in is put
+        // back; more copies than one are the wish of whoever made them.
+        ResourceKind::StorageAccount => &[
+            ("location", Class::Refuse),
+            ("sku", Class::Report),
+            ("account_kind", Class::Report),
+            ("shared_keys", Class::Update),
+            ("public_blobs", Class::Update),
+            ("plain_http", Class::Update),
+            ("old_tls", Class::Update),
+        ],
+        ResourceKind::BlobContainer => &[("public_access", Class::Update)],
+        ResourceKind::ManagedIdentity => {
+            &[("location", Class::Refuse), ("principal", Class::Ignore)]
+        }
+        ResourceKind::RoleAssignment => &[("role", Class::Replace), ("principal", Class::Replace)],
         // Terms are accepted or not: there is nothing to change.
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }

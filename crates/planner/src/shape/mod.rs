@@ -12,6 +12,8 @@ mod batch;
 
 mod aks;
 
+mod checkpoint;
+
 mod scale_set;
 
 mod tags;
@@ -73,6 +75,8 @@ pub struct Context<'a> {
     pub(crate) term: Option<&'a Term>,
     /// Public keys of the administrator, where the spec gives them or a live key resource has them.
     pub ssh_keys: Option<&'a [String]>,
+    /// Who the identity that writes checkpoints is in the directory, where there is one already.
+    pub principal: Option<&'a str>,
 }
 
 /// Every resource of the stack.
@@ -120,6 +124,11 @@ pub fn run(
             subnet: &subnet,
             context,
         };
+        if crate::checkpoint::is_made(pool) {
+            for shared in checkpoint::resources(scope) {
+                share(&mut desired, shared);
+            }
+        }
         match selection.placement {
             Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
             Placement::ScaleSet(orchestration) => {
@@ -185,6 +194,10 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey
         | ResourceKind::BatchAccount
+        | ResourceKind::StorageAccount
+        | ResourceKind::BlobContainer
+        | ResourceKind::ManagedIdentity
+        | ResourceKind::RoleAssignment
         | ResourceKind::KubernetesCluster => 3,
         ResourceKind::Disk
         | ResourceKind::NetworkInterface

@@ -25,6 +25,7 @@ fn in_containers(mut pool: Pool) -> Pool {
         runtime: ContainerRuntime::Docker,
         images: vec!["nvcr.io/nvidia/pytorch:24.07-py3".to_owned()],
         registry: None,
+        identity: None,
     });
     pool
 }

@@ -11,6 +11,8 @@ mod batch;
 
 mod kubernetes;
 
+mod identities;
+
 mod mounts;
 
 use super::{

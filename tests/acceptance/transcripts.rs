@@ -47,6 +47,7 @@ transcripts! {
     plan_files,
     quota,
     refusals,
+    proximity,
     replaced,
     reservations,
     sandbox_world,

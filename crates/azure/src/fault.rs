@@ -177,6 +177,8 @@ rows! {
     "OSProvisioningClientError" => Guest, Resource, Never, "look at the boot diagnostics, then replace the VM";
     "OSProvisioningInternalError" => Guest, Resource, Later, "replace the VM";
     "VMStartTimedOut" => Guest, Resource, ReadAgain, "the VM may still start: look at its power state";
+    "VMExtensionProvisioningError" if "dpkg/lock" => Guest, Resource, Later, "another program on the node had the lock of the package manager: apply again in a few minutes, which repairs the extension alone";
+    "VMExtensionProvisioningError" if "could not get lock" => Guest, Resource, Later, "another program on the node had the lock of the package manager: apply again in a few minutes, which repairs the extension alone";
     "VMExtensionProvisioningError" => Guest, Resource, Later, "look at the extension's message; the VM itself may be well";
     "VMExtensionProvisioningTimeout" => Guest, Resource, Later, "look at the extension's instance view";
     "VMAgentStatusCommunicationError" => Guest, Resource, Later, "check that the VM gets out to the Internet, and that the image has a VM agent";

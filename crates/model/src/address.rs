@@ -73,6 +73,11 @@ impl Address {
         Self::pool(pool).join("scale_set")
     }
 
+    /// The proximity placement group of a pool's own.
+    pub fn proximity_placement_group(pool: &str) -> Self {
+        Self::pool(pool).join("proximity_placement_group")
+    }
+
     /// The account of Batch that all pools of Batch share.
     pub fn batch_account() -> Self {
         Self::top("batch").join("account")

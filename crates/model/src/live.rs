@@ -9,6 +9,8 @@ mod instance;
 
 mod readiness;
 
+mod proximity;
+
 mod reservation;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,6 +28,7 @@ use crate::{
 pub use self::{
     foresight::{PlacementQuestion, PolicyFact, PolicyQuestion},
     instance::Instance,
+    proximity::ProximityGroupFact,
     readiness::Readiness,
     reservation::{ReservationFact, ReservationGroupFact},
 };
@@ -227,6 +230,8 @@ pub enum Question {
     Subnet(ArmId),
     /// What a capacity reservation group has.
     Reservations(ArmId),
+    /// A proximity placement group that is not the stack's.
+    ProximityGroup(ArmId),
 }
 
 /// Asks for a version of a marketplace image.
@@ -298,6 +303,8 @@ pub struct Facts {
     pub placements: BTreeMap<PlacementQuestion, Answer<Option<String>>>,
     /// Capacity reservation groups. `Known(None)` means that there is none.
     pub reservations: BTreeMap<ArmId, Answer<Option<ReservationGroupFact>>>,
+    /// Proximity placement groups. `Known(None)` means that there is none.
+    pub proximity_groups: BTreeMap<ArmId, Answer<Option<ProximityGroupFact>>>,
     /// Terms of purchase plans.
     pub terms: BTreeMap<PurchasePlan, Answer<TermsFact>>,
     /// Sizes that pools of Batch can have, by region.
@@ -326,6 +333,7 @@ impl Facts {
             Question::BatchQuota(account) => self.batch_quota.contains_key(account),
             Question::Subnet(id) => self.subnets.contains_key(id),
             Question::Reservations(group) => self.reservations.contains_key(group),
+            Question::ProximityGroup(group) => self.proximity_groups.contains_key(group),
         }
     }
 
@@ -374,6 +382,10 @@ impl Facts {
             }
             Question::Reservations(group) => {
                 self.reservations.insert(group, Answer::Unknown { reason });
+            }
+            Question::ProximityGroup(group) => {
+                self.proximity_groups
+                    .insert(group, Answer::Unknown { reason });
             }
         }
     }

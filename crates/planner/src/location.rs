@@ -281,6 +281,7 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         Properties::SshPublicKey(key) => Some((3, &key.location)),
         Properties::StorageAccount(account) => Some((2, &account.location)),
         Properties::ManagedIdentity(identity) => Some((3, &identity.location)),
+        Properties::ProximityPlacementGroup(group) => Some((3, &group.location)),
         Properties::NetworkInterface(interface) => Some((3, &interface.location)),
         Properties::ResourceGroup(group) => Some((4, &group.location)),
         Properties::Subnet(_)

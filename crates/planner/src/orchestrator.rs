@@ -228,6 +228,10 @@ fn obstacle(spec: &Spec, pool: &Pool, catalog: &Catalog) -> Option<&'static str>
             pool.capacity.on_partial == OnPartial::Rollback,
         ),
         ("capacity_reservation", pool.capacity_reservation.is_some()),
+        (
+            "proximity_placement_group",
+            pool.proximity_placement_group.is_some(),
+        ),
         ("disks.os.ephemeral", disks.os_ephemeral != EphemeralOs::No),
         ("disk_controller", pool.disk_controller.is_some()),
         (

@@ -64,6 +64,7 @@ fn place(step: &Step) -> (bool, i8) {
         ResourceKind::BastionHost
         | ResourceKind::RoleAssignment
         | ResourceKind::SshPublicKey
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::BatchAccount
         | ResourceKind::KubernetesCluster => 4,
         ResourceKind::Disk

@@ -371,6 +371,7 @@ impl Assembly<'_> {
         let subscription = live.subscription.as_deref().unwrap_or(NO_SUBSCRIPTION);
         let group = ArmId::resource_group(subscription, &spec.resource_group);
         findings.extend(preflight::reservations(steps, live, options.mode));
+        findings.extend(preflight::proximity(steps, live, options.mode));
         findings.extend(preflight::rights(steps, live, options.mode, &group));
         findings.extend(preflight::policies(steps, live, options.mode, &group));
         findings.extend(preflight::placement(steps, live, options.mode));

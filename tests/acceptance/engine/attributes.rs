@@ -238,6 +238,9 @@ async fn add_others(stage: &Stage) {
     let body = json!({"location": "eastus", "zones": ["1"], "sku": {"name": "Premium_LRS"},
         "properties": {"creationData": {"createOption": "Empty"}, "diskSizeGB": 64}});
     stage.raw("PUT", &disk, Some(&body)).await;
+    let near = "providers/Microsoft.Compute/proximityPlacementGroups/theirs?api-version=2024-07-01";
+    let near = format!("{others}/{near}");
+    stage.raw("PUT", &near, Some(&location)).await;
     stage.wait(Duration::from_secs(120)).await;
 }
 

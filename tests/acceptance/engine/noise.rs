@@ -53,6 +53,7 @@ pools:
     zones: [1]
     disks: {os: {size_gb: 128, type: premium}}
     priority: {spot: {max_price: 0.25, eviction: deallocate}}
+    proximity_placement_group: own
   set:
     stage: inference
     workload: small

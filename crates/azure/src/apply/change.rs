@@ -4,7 +4,7 @@ use azure_core::Method;
 use model::{
     ids::ArmId,
     plan::BOOTSTRAP,
-    resource::{ResourceKind, Tags, tags},
+    resource::{Resource, ResourceKind, Tags, tags},
 };
 use serde_json::{Value, json};
 
@@ -43,11 +43,21 @@ impl Performer<'_> {
 
     /// Writes the listed attributes over the live resource.
     pub(super) async fn patch(&self, attributes: &[String], own: &mut Own) -> Result<(), Stopped> {
-        let after = self.with_known_key(self.after()?)?;
+        self.patch_to(self.after()?, attributes, own).await
+    }
+
+    /// Writes the listed attributes of a resource over the live one.
+    pub(super) async fn patch_to(
+        &self,
+        wanted: Resource,
+        attributes: &[String],
+        own: &mut Own,
+    ) -> Result<(), Stopped> {
+        let after = self.with_known_key(wanted)?;
         for attempt in 1.. {
             let now = match self.inspect(own).await {
                 // An earlier try whose answer was lost may have been carried out.
-                Err(failure) if attempt > 1 && self.is_patched(attributes).await? => {
+                Err(failure) if attempt > 1 && self.is_patched(&after, attributes).await? => {
                     tracing::info!(code = failure.code, "the change was made by an earlier try");
                     break;
                 }
@@ -112,8 +122,8 @@ impl Performer<'_> {
     }
 
     /// Whether the resource already has the desired values of these attributes.
-    async fn is_patched(&self, attributes: &[String]) -> Result<bool, Stopped> {
-        let desired = self.after()?.attributes();
+    async fn is_patched(&self, after: &Resource, attributes: &[String]) -> Result<bool, Stopped> {
+        let desired = after.attributes();
         let Some(now) = self.look().await? else {
             return Ok(false);
         };

@@ -11,6 +11,7 @@ mod holders;
 mod instances;
 mod remove;
 mod replace;
+mod resize;
 mod rounds;
 mod step;
 mod terms;

@@ -116,7 +116,11 @@ impl<'a> Performer<'a> {
             match operation {
                 Operation::Create => self.create(&mut own).await?,
                 Operation::Put => self.put(&mut own).await?,
-                Operation::Patch { attributes } => self.patch(attributes, &mut own).await?,
+                Operation::Patch { attributes } => {
+                    if let Err(failure) = self.patch(attributes, &mut own).await {
+                        return Err(self.run_again(operation, failure, &mut own).await);
+                    }
+                }
                 Operation::MergeTags { set, remove } => {
                     self.merge_tags(set, remove, &mut own).await?;
                 }
@@ -149,7 +153,12 @@ impl<'a> Performer<'a> {
                         .await?;
                 }
                 Operation::Deallocate => self.act(MachineAction::Deallocate, &mut own).await?,
-                Operation::Start => self.act(MachineAction::Start, &mut own).await?,
+                Operation::Start => {
+                    let started = self.act(MachineAction::Start, &mut own).await;
+                    if let Err(failure) = started {
+                        return Err(self.run_again(operation, failure, &mut own).await);
+                    }
+                }
                 Operation::Reapply => self.act(MachineAction::Reapply, &mut own).await?,
                 Operation::Delete => self.delete(&mut own).await?,
             }
@@ -265,7 +274,7 @@ impl<'a> Performer<'a> {
     }
 
     /// Does something with a VM.
-    async fn act(&self, action: MachineAction, own: &mut Own) -> Result<(), Stopped> {
+    pub(super) async fn act(&self, action: MachineAction, own: &mut Own) -> Result<(), Stopped> {
         if self.step.kind != ResourceKind::VirtualMachine {
             let message = format!("`{}` is no virtual machine", self.step.id);
             return Err(failure::ours("PlanUnsound", message));

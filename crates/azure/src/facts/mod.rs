@@ -8,6 +8,7 @@ mod image;
 mod own_image;
 mod placement;
 mod policy;
+mod proximity;
 mod reservation;
 mod sizes;
 mod subnet;
@@ -20,7 +21,7 @@ use futures::future::join_all;
 use model::{
     ids::ArmId,
     live::{
-        Answer, Facts, PlacementQuestion, PolicyFact, PolicyQuestion, Question,
+        Answer, Facts, PlacementQuestion, PolicyFact, PolicyQuestion, ProximityGroupFact, Question,
         ReservationGroupFact,
     },
     permissions::Permissions,
@@ -55,6 +56,7 @@ enum Told {
     Policy(PolicyQuestion, Answer<Vec<PolicyFact>>),
     SpotPlacement(PlacementQuestion, Answer<Option<String>>),
     Reservations(ArmId, Answer<Option<ReservationGroupFact>>),
+    ProximityGroup(ArmId, Answer<Option<ProximityGroupFact>>),
     Terms(PurchasePlan, Answer<model::live::TermsFact>),
     BatchSizes(
         model::units::Region,
@@ -109,6 +111,9 @@ pub async fn answer(
             }
             Told::Reservations(group, answer) => {
                 facts.reservations.insert(group, answer);
+            }
+            Told::ProximityGroup(group, answer) => {
+                facts.proximity_groups.insert(group, answer);
             }
             Told::Terms(plan, answer) => {
                 facts.terms.insert(plan, answer);
@@ -181,6 +186,7 @@ async fn tell(client: &Client, question: &Question) -> Result<Told, ReadError> {
         }
         Question::Subnet(id) => of_subnet(client, id).await,
         Question::Reservations(group) => of_reservations(client, group).await,
+        Question::ProximityGroup(group) => of_proximity_group(client, group).await,
     }
 }
 
@@ -220,6 +226,13 @@ async fn of_reservations(client: &Client, group: &ArmId) -> Result<Told, ReadErr
     let what = format!("the capacity reservation group `{group}`");
     let answer = known_or_refused(client, &what, found).await?;
     Ok(Told::Reservations(group.clone(), answer))
+}
+
+async fn of_proximity_group(client: &Client, group: &ArmId) -> Result<Told, ReadError> {
+    let found = proximity::read(client, group).await;
+    let what = format!("the proximity placement group `{group}`");
+    let answer = known_or_refused(client, &what, found).await?;
+    Ok(Told::ProximityGroup(group.clone(), answer))
 }
 
 async fn of_terms(client: &Client, plan: &PurchasePlan) -> Result<Told, ReadError> {

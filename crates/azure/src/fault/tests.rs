@@ -84,6 +84,24 @@ fn meanings_that_share_a_code_are_told_apart() {
 }
 
 #[test]
+fn an_extension_that_found_the_package_manager_busy_is_worth_another_try() {
+    let code = "VMExtensionProvisioningError";
+    let busy = "VM has reported a failure when processing extension 'ready'. Error message: \"E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process 1434 (apt-get)\".";
+    let fault = classify(&error(200, code, busy), false);
+    assert_eq!((fault.kind, fault.retry), (FaultKind::Guest, Retry::Later));
+    assert!(
+        fault.advice.contains("repairs the extension alone"),
+        "{}",
+        fault.advice
+    );
+    let other = classify(
+        &error(200, code, "the script ended with exit status 1"),
+        false,
+    );
+    assert!(!other.advice.contains("lock"), "{}", other.advice);
+}
+
+#[test]
 fn a_size_without_room_differs_from_a_size_that_is_not_sold() {
     let error = error(
         409,

@@ -164,6 +164,7 @@ impl<'a> Assembly<'a> {
                 | ResourceKind::NatGateway
                 | ResourceKind::BastionHost
                 | ResourceKind::SshPublicKey
+                | ResourceKind::ProximityPlacementGroup
                 | ResourceKind::NetworkInterface
                 | ResourceKind::Disk
                 | ResourceKind::BatchAccount

@@ -86,7 +86,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     reader.batch(&tagged, &mut lists).await?;
     reader.clusters(&tagged, &mut lists).await?;
     reader.checkpoints(&tagged, &mut lists).await?;
-    reader.bastions(&tagged, &mut lists).await?;
+    reader.rare(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;
     reader.interfaces(&tagged, &mut lists).await;
@@ -298,15 +298,21 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Lists Bastion hosts where there is a reason to: the spec has one, or the stack has one.
-    async fn bastions(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
-        let kind = ResourceKind::BastionHost;
-        let has_one = tagged
+    /// Lists what few stacks have where there is a reason to: the spec has one, or the stack has
+    /// one.
+    async fn rare(&self, tagged: &[ArmId], lists: &mut Lists) -> Result<(), ReadError> {
+        let there: BTreeSet<ResourceKind> = tagged
             .iter()
-            .any(|id| ResourceKind::from_arm_type(&id.resource_type()) == Some(kind));
-        if self.scope.has_bastion || has_one {
-            let bodies = self.kind_in(&self.scope.resource_group, kind).await?;
-            lists.by_kind.entry(kind).or_default().extend(bodies);
+            .filter_map(|id| ResourceKind::from_arm_type(&id.resource_type()))
+            .collect();
+        for (kind, is_wanted) in [
+            (ResourceKind::BastionHost, self.scope.has_bastion),
+            (ResourceKind::ProximityPlacementGroup, false),
+        ] {
+            if is_wanted || there.contains(&kind) {
+                let bodies = self.kind_in(&self.scope.resource_group, kind).await?;
+                lists.by_kind.entry(kind).or_default().extend(bodies);
+            }
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ mod marketplace_terms;
 mod nat_gateway;
 mod network_interface;
 mod network_security_group;
+mod proximity_placement_group;
 mod public_ip_address;
 mod scale_set;
 mod ssh_public_key;
@@ -87,6 +88,7 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::NatGateway(gateway) => nat_gateway::encode(gateway),
         Properties::BastionHost(host) => bastion_host::encode(host),
         Properties::SshPublicKey(key) => ssh_public_key::encode(key)?,
+        Properties::ProximityPlacementGroup(group) => proximity_placement_group::encode(group),
         Properties::Disk(disk) => disk::encode(disk),
         Properties::VirtualMachine(machine) => virtual_machine::encode(machine)?,
         Properties::VirtualMachineScaleSet(set) => scale_set::encode(set)?,
@@ -131,6 +133,9 @@ pub(crate) fn decode_with(
         ResourceKind::NatGateway => Properties::NatGateway(nat_gateway::decode(body)?),
         ResourceKind::BastionHost => Properties::BastionHost(bastion_host::decode(body)?),
         ResourceKind::SshPublicKey => Properties::SshPublicKey(ssh_public_key::decode(body)?),
+        ResourceKind::ProximityPlacementGroup => {
+            Properties::ProximityPlacementGroup(proximity_placement_group::decode(body)?)
+        }
         ResourceKind::Disk => Properties::Disk(disk::decode(body)?),
         ResourceKind::VirtualMachine => {
             Properties::VirtualMachine(Box::new(virtual_machine::decode(body, disks)?))

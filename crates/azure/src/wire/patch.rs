@@ -53,6 +53,7 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         Properties::AgentPool(pool) => kubernetes::pool_over_live(pool, live)?,
         Properties::ResourceGroup(_)
         | Properties::SshPublicKey(_)
+        | Properties::ProximityPlacementGroup(_)
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::BatchAccount(_)
@@ -126,6 +127,7 @@ pub(crate) fn changes(
         },
         ResourceKind::ResourceGroup
         | ResourceKind::NetworkInterface
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::MarketplaceTerms
         | ResourceKind::StorageAccount
         | ResourceKind::ManagedIdentity
@@ -307,22 +309,11 @@ fn machine_changes(
     let mut disk_attributes = Vec::new();
     for attribute in attributes {
         match attribute.as_str() {
-            "size" => copy(&mut properties, "hardwareProfile", "vmSize", &encoded),
-            "disk_controller" => {
-                copy(
-                    &mut properties,
-                    "storageProfile",
-                    "diskControllerType",
-                    &encoded,
-                );
+            "size" | "disk_controller" | "priority.max_price" => {
+                change_hardware(&mut properties, attribute, &encoded);
             }
-            "priority.max_price" => {
-                properties["billingProfile"] = encoded["properties"]["billingProfile"].clone();
-            }
-            "capacity_reservation" => {
-                let group = encoded.pointer("/properties/capacityReservation").cloned();
-                properties["capacityReservation"] =
-                    group.unwrap_or_else(|| json!({"capacityReservationGroup": {"id": null}}));
+            "capacity_reservation" | "proximity_placement_group" => {
+                change_group(&mut properties, attribute, &encoded);
             }
             "os_disk.size_gb" | "os_disk.disk_type" => disk_attributes.push(attribute.clone()),
             "os_disk.delete_with_vm" => {
@@ -362,6 +353,26 @@ fn machine_changes(
         changes.push(Change::Patch(json!({ "properties": properties })));
     }
     Ok(changes)
+}
+
+fn change_hardware(properties: &mut Value, attribute: &str, encoded: &Value) {
+    match attribute {
+        "size" => copy(properties, "hardwareProfile", "vmSize", encoded),
+        "disk_controller" => copy(properties, "storageProfile", "diskControllerType", encoded),
+        _ => properties["billingProfile"] = encoded["properties"]["billingProfile"].clone(),
+    }
+}
+
+/// Puts a machine into a group or takes it out: a reference without an id does that.
+fn change_group(properties: &mut Value, attribute: &str, encoded: &Value) {
+    let (member, none) = if attribute == "capacity_reservation" {
+        let none = json!({"capacityReservationGroup": {"id": null}});
+        ("capacityReservation", none)
+    } else {
+        ("proximityPlacementGroup", json!({}))
+    };
+    let group = encoded.pointer(&format!("/properties/{member}")).cloned();
+    properties[member] = group.unwrap_or(none);
 }
 
 /// Adds the identities to the PATCH of a machine: there is one, since each has the entity tag.

@@ -57,6 +57,7 @@ fn shape(kind: ResourceKind) -> Shape {
         ResourceKind::Subnet
         | ResourceKind::ResourceGroup
         | ResourceKind::SshPublicKey
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::NetworkInterface
         | ResourceKind::Disk
         | ResourceKind::VirtualMachine

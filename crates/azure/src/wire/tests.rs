@@ -7,9 +7,9 @@ use model::{
     live::{Power, Provisioning},
     resource::{
         BastionHost, DataDiskAttachment, Disk, ImageReference, Known, MarketplaceImage, NatGateway,
-        NetworkInterface, NetworkSecurityGroup, OsDisk, Properties, PublicIpAddress, Resource,
-        ResourceGroup, ResourceKind, Security, SecurityRule, SshPublicKey, Subnet, System, Tags,
-        VirtualMachine, VirtualNetwork, VmPriority,
+        NetworkInterface, NetworkSecurityGroup, OsDisk, Properties, ProximityPlacementGroup,
+        PublicIpAddress, Resource, ResourceGroup, ResourceKind, Security, SecurityRule,
+        SshPublicKey, Subnet, System, Tags, VirtualMachine, VirtualNetwork, VmPriority,
     },
     spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
     units::{CaseInsensitive, Region, SizeName},
@@ -168,13 +168,20 @@ fn security() -> impl Strategy<Value = Security> {
 }
 
 fn machine() -> impl Strategy<Value = VirtualMachine> {
-    let group = proptest::option::of(id("Microsoft.Compute/capacityReservationGroups"));
-    let hardware = (region(), zones(), priority(), group, security());
+    let reserved = proptest::option::of(id("Microsoft.Compute/capacityReservationGroups"));
+    let near = proptest::option::of(id("Microsoft.Compute/proximityPlacementGroups"));
+    let hardware = (region(), zones(), priority(), (reserved, near), security());
     let guest = (name(), name(), keys());
     let parts = (os_disk(), controller(), data_disks(), interface());
     (hardware, guest, parts).prop_map(
         |(
-            (location, zones, priority, capacity_reservation, security),
+            (
+                location,
+                zones,
+                priority,
+                (capacity_reservation, proximity_placement_group),
+                security,
+            ),
             (computer_name, admin_user, keys),
             (os_disk, disk_controller, data_disks, network),
         )| {
@@ -193,6 +200,7 @@ fn machine() -> impl Strategy<Value = VirtualMachine> {
                 password: None,
                 priority,
                 capacity_reservation,
+                proximity_placement_group,
                 computer_name,
                 admin_user,
                 ssh_keys: Known::Value(keys),
@@ -291,6 +299,12 @@ fn key() -> impl Strategy<Value = Properties> {
     })
 }
 
+fn proximity_group() -> impl Strategy<Value = Properties> {
+    region().prop_map(|location| {
+        Properties::ProximityPlacementGroup(ProximityPlacementGroup { location })
+    })
+}
+
 fn disk() -> impl Strategy<Value = Properties> {
     (region(), zones(), disk_type(), 1_u32..32768).prop_map(
         |(location, zones, disk_type, size_gb)| {
@@ -314,6 +328,7 @@ fn properties() -> impl Strategy<Value = Properties> {
         gateway(),
         bastion(),
         key(),
+        proximity_group(),
         disk(),
         machine().prop_map(|machine| Properties::VirtualMachine(Box::new(machine))),
     ]

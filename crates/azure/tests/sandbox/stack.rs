@@ -150,6 +150,7 @@ pub(crate) fn node(index: usize) -> Wanted {
         password: None,
         priority: VmPriority::Regular,
         capacity_reservation: None,
+        proximity_placement_group: None,
         computer_name: name.clone(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::AfterApply,

@@ -124,6 +124,12 @@ codes! {
     ReservationShort = "RESERVE002", Error;
     /// What a capacity reservation group has and could not be read.
     ReservationUnknown = "RESERVE003", Warning;
+    /// A proximity placement group that the pool cannot be in.
+    ProximityUnfit = "PROXIMITY001", Error;
+    /// A proximity placement group that could not be read.
+    ProximityUnknown = "PROXIMITY002", Warning;
+    /// A change of size that a proximity placement group may stand in the way of.
+    ProximityResize = "PROXIMITY003", Warning;
     /// A pool that cannot be the scale set that it is to be.
     ScaleSetRefused = "POOL001", Error;
     /// Disks that need a zone where the size has none.
@@ -160,6 +166,8 @@ codes! {
     ImageKnownBad = "IMAGE005", Warning;
     /// New nodes get a newer version of the image than live ones keep.
     ImageNewer = "IMAGE006", Note;
+    /// Live nodes whose image does not run on their size.
+    ImageMisfitsLive = "IMAGE007", Warning;
     /// Quota that does not hold the plan.
     QuotaShort = "QUOTA001", Error;
     /// Quota that could not be checked.

@@ -46,6 +46,8 @@ kinds! {
     BastionHost = "Microsoft.Network/bastionHosts", tags: true;
     /// A public key.
     SshPublicKey = "Microsoft.Compute/sshPublicKeys", tags: true;
+    /// A proximity placement group.
+    ProximityPlacementGroup = "Microsoft.Compute/proximityPlacementGroups", tags: true;
     /// A managed disk of its own.
     Disk = "Microsoft.Compute/disks", tags: true;
     /// A virtual machine with the NIC and the OS disk it brings along.

@@ -59,6 +59,7 @@ properties! {
     NatGateway(NatGateway),
     BastionHost(BastionHost),
     SshPublicKey(SshPublicKey),
+    ProximityPlacementGroup(ProximityPlacementGroup),
     Disk(Disk),
     VirtualMachine(Box<VirtualMachine>),
     VirtualMachineScaleSet(Box<ScaleSet>),
@@ -184,6 +185,14 @@ pub struct SshPublicKey {
     pub public_key: Known<String>,
 }
 
+/// A proximity placement group, which keeps machines in one datacentre.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProximityPlacementGroup {
+    /// Where it is.
+    pub location: Region,
+}
+
 /// A managed disk of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -224,6 +233,9 @@ pub struct VirtualMachine {
     /// The capacity reservation group that it draws from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_reservation: Option<ArmId>,
+    /// The proximity placement group that it is in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proximity_placement_group: Option<ArmId>,
     /// Its host name.
     pub computer_name: String,
     /// The administrator's name.

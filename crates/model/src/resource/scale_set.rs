@@ -46,6 +46,9 @@ pub struct ScaleSet {
     /// The capacity reservation group that instances draw from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity_reservation: Option<ArmId>,
+    /// The proximity placement group that its instances are in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proximity_placement_group: Option<ArmId>,
     /// What the host names of instances begin with.
     pub computer_name_prefix: String,
     /// The administrator's name.

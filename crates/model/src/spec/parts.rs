@@ -1,8 +1,18 @@
-//! Values with parts: blocks of addresses and names of marketplace images.
+//! Values with parts: blocks of addresses, names of marketplace images, and groups of a pool's own
+//! or others'.
 
 use std::{fmt, str::FromStr};
 
-use crate::units::CaseInsensitive;
+use crate::{ids::ArmId, units::CaseInsensitive};
+
+/// A proximity placement group of a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProximityGroup {
+    /// One that the tool makes for the pool.
+    Own,
+    /// An existing one.
+    Existing(ArmId),
+}
 
 /// An IPv4 block such as `10.40.0.0/16`, with no bits set outside the prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     batch::Batch,
     kubernetes::AgentPoolSettings,
-    parts::Urn,
+    parts::{ProximityGroup, Urn},
     storage::{DiskController, EphemeralOs},
 };
 use crate::{
@@ -74,6 +74,8 @@ pub struct Pool {
     pub rollout: Option<Rollout>,
     /// A capacity reservation group to draw from.
     pub capacity_reservation: Option<ArmId>,
+    /// A proximity placement group that keeps nodes in one datacentre.
+    pub proximity_placement_group: Option<ProximityGroup>,
     /// Whether a change may deallocate nodes.
     pub allow_stop: bool,
     /// Whether nodes are never deleted or replaced.

@@ -193,7 +193,8 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
         | Properties::VirtualNetwork(_)
         | Properties::Subnet(_)
         | Properties::NetworkSecurityGroup(_)
-        | Properties::SshPublicKey(_) => Vec::new(),
+        | Properties::SshPublicKey(_)
+        | Properties::ProximityPlacementGroup(_) => Vec::new(),
     }
 }
 

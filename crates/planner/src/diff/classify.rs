@@ -86,8 +86,6 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::BatchPool => BATCH_POOL,
         ResourceKind::KubernetesCluster => CLUSTER,
         ResourceKind::AgentPool => AGENT_POOL,
-        // Only what a VM left behind: there is no desired one to compare with.
-        ResourceKind::NetworkInterface => &[("location", Class::Refuse)],
         // An account is never made anew: that would lose what is in it. What lets others in is put
         // back; more copies than one are the wish of whoever made them.
         ResourceKind::StorageAccount => &[
@@ -104,6 +102,11 @@ fn table(kind: ResourceKind) -> &'static [Row] {
             &[("location", Class::Refuse), ("principal", Class::Ignore)]
         }
         ResourceKind::RoleAssignment => &[("role", Class::Replace), ("principal", Class::Replace)],
+        // Nodes would have to leave the group first. Of interfaces there is only what a VM left
+        // behind, and no desired one to compare with.
+        ResourceKind::ProximityPlacementGroup | ResourceKind::NetworkInterface => {
+            &[("location", Class::Refuse)]
+        }
         // Terms are accepted or not: there is nothing to change.
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }
@@ -122,6 +125,7 @@ const VIRTUAL_MACHINE: &[Row] = &[
     ("priority.eviction", Class::Replace),
     ("priority.max_price", Class::Stop),
     ("capacity_reservation", Class::Stop),
+    ("proximity_placement_group", Class::Stop),
     ("computer_name", Class::Replace),
     ("admin_user", Class::Replace),
     // Azure keeps the keys of the day the VM was made.
@@ -168,6 +172,7 @@ const SCALE_SET: &[Row] = &[
     ("priority.max_price", Class::Update),
     // Every instance would have to be stopped and changed by itself.
     ("capacity_reservation", Class::Replace),
+    ("proximity_placement_group", Class::Replace),
     ("computer_name_prefix", Class::Replace),
     ("admin_user", Class::Replace),
     // Instances keep the keys of the day they were made.

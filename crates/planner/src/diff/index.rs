@@ -101,10 +101,12 @@ impl<'a> Index<'a> {
         {
             Some(Properties::VirtualMachine(vm)) => {
                 ids.extend(vm.data_disks.values().map(|disk| disk.disk.clone()));
+                ids.extend(vm.proximity_placement_group.clone());
                 ids.extend(self.shared_by_machines.iter().copied().cloned());
             }
             Some(Properties::VirtualMachineScaleSet(set)) => {
                 ids.push(set.network.subnet.clone());
+                ids.extend(set.proximity_placement_group.clone());
                 ids.extend(self.shared_by_machines.iter().copied().cloned());
             }
             Some(Properties::BatchPool(pool)) => ids.extend(pool.network.subnet.clone()),

@@ -336,7 +336,8 @@ fn check(
             | Question::BatchSizes(_)
             | Question::BatchQuota(_)
             | Question::Subnet(_)
-            | Question::Reservations(_) => "compute",
+            | Question::Reservations(_)
+            | Question::ProximityGroup(_) => "compute",
         };
         let message = format!("the {kind} quota in {location} could not be read: {reason}");
         let help = "the plan may fail at apply; reading quota needs the Reader role";

@@ -99,6 +99,7 @@ pub(super) fn as_set(pool: &AgentPool) -> ScaleSet {
         plan: None,
         priority: pool.priority.clone(),
         capacity_reservation: None,
+        proximity_placement_group: None,
         identities: std::collections::BTreeSet::new(),
         disk_controller: None,
         computer_name_prefix: String::new(),

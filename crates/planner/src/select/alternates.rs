@@ -129,6 +129,7 @@ fn without_a_zone(context: Context<'_>, chosen: &Selection) -> Vec<Other> {
     let pool = context.pool;
     // A set that lists its zones keeps to the list, and places are reserved in their zones.
     let is_bound = pool.capacity_reservation.is_some()
+        || pool.proximity_placement_group.is_some()
         || matches!(
             chosen.placement,
             Placement::BatchPool | Placement::AgentPool

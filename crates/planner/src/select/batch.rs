@@ -201,6 +201,7 @@ pub(super) fn as_set(pool: &BatchPool) -> ScaleSet {
         plan: None,
         priority: pool.priority.clone(),
         capacity_reservation: None,
+        proximity_placement_group: None,
         disk_controller: None,
         computer_name_prefix: String::new(),
         admin_user: String::new(),

@@ -131,6 +131,7 @@ fn machine(set: &ScaleSet, at: usize) -> VirtualMachine {
         plan: set.plan.clone(),
         priority: set.priority.clone(),
         capacity_reservation: set.capacity_reservation.clone(),
+        proximity_placement_group: set.proximity_placement_group.clone(),
         computer_name: set.computer_name_prefix.clone(),
         admin_user: set.admin_user.clone(),
         ssh_keys: set.ssh_keys.clone(),

@@ -18,6 +18,8 @@ pub mod sticky;
 
 mod zones;
 
+mod proximity;
+
 mod reservation;
 
 pub mod alternates;

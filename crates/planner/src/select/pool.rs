@@ -14,7 +14,7 @@ use model::{
 use super::{
     Context, Findings, NodeChoice, Selection, Trial, aks, batch, choices, deadline, grouping,
     image::{self, Choice},
-    reservation,
+    proximity, reservation,
     role::{self, Role},
     security,
     size::{self, Chosen},
@@ -96,6 +96,8 @@ fn explained(
     selection: Selection,
     findings: &mut Findings,
 ) -> Selection {
+    let live = selection.kept.values().map(|node| &node.image);
+    image::say_misfit(context, size, live, findings);
     // New instances of a set get the image of the set, new VMs the newest.
     if set.is_none() {
         let live = selection.kept.values().map(|node| &node.image);
@@ -120,7 +122,9 @@ fn explained(
 fn fits(context: Context<'_>, chosen: &Chosen, findings: &mut Findings) -> bool {
     let (size, new_nodes) = (&chosen.size, chosen.new_nodes);
     spot_price::check(context, size, new_nodes, findings);
+    proximity::ask(context, new_nodes, findings);
     grouping::check(context, size, chosen.count, findings)
+        && proximity::check(context, size, chosen.count, findings)
         && reservation::check(context, size, new_nodes, findings)
 }
 

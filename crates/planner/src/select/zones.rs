@@ -19,7 +19,7 @@ use model::{
 use super::{
     Context, Findings, Placement, Trial, batch, grouping,
     pool::Nodes,
-    reservation,
+    proximity, reservation,
     role::Role,
     rules::{closed_zones, open_zones},
 };
@@ -68,6 +68,7 @@ pub(super) fn staying(nodes: &Nodes<'_>, count: u32) -> BTreeSet<u32> {
 pub(super) fn is_close(trial: &Trial<'_>) -> bool {
     let several = trial.count.is_some_and(|count| count > 1);
     grouping::needs_fabric(trial.context, trial.size)
+        || proximity::is_wanted(trial.context)
         || (trial.role == Role::TrainingGpu && several)
 }
 
@@ -294,6 +295,14 @@ fn of_open(trial: &Trial<'_>, nodes: &Nodes<'_>, findings: &mut Findings) -> All
         };
     }
     let closed = closed_zones(trial);
+    if let Some(zone) = proximity::zone(context) {
+        return Allowed {
+            zones: vec![zone.to_owned()],
+            why: vec![format!(
+                "zone {zone}: where the proximity placement group is"
+            )],
+        };
+    }
     if is_close(trial) {
         // Without a zone Azure looks for capacity in all of them, and one placement group keeps
         // InfiniBand nodes together; where a zone is closed, a request without one can fail.
@@ -344,12 +353,14 @@ fn share_one(
 ) -> Allowed {
     let usual = usual(nodes).filter(|zone| open.contains(zone));
     let zone = usual.or_else(|| open.into_iter().next());
-    let why = zone.as_ref().map(|zone| {
-        format!(
-            "zone {zone}: nodes that train together share one zone; {}",
-            why_these(trial, closed)
-        )
-    });
+    let together = if proximity::is_wanted(trial.context) {
+        "nodes of a proximity placement group share one zone"
+    } else {
+        "nodes that train together share one zone"
+    };
+    let why = zone
+        .as_ref()
+        .map(|zone| format!("zone {zone}: {together}; {}", why_these(trial, closed)));
     Allowed {
         zones: zone.into_iter().collect(),
         why: why.into_iter().collect(),

@@ -129,27 +129,40 @@ pub fn run(
                 share(&mut desired, shared);
             }
         }
-        match selection.placement {
-            Placement::SingleVms => desired.extend(node::pool(scope, name, pool, selection)),
-            Placement::ScaleSet(orchestration) => {
-                desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
-            }
-            Placement::BatchPool => {
-                share(&mut desired, batch::account(scope));
-                desired.push(batch::pool(scope, name, pool, selection));
-            }
-            Placement::AgentPool => {
-                let Some(choice) = &selection.aks else {
-                    continue;
-                };
-                share(&mut desired, aks::cluster(scope, &choice.system));
-                desired.push(aks::pool(scope, name, (pool, selection), choice));
-            }
-        }
+        add_pool(&mut desired, scope, name, (pool, selection));
     }
     desired.extend(terms(selections, context.subscription));
     desired.sort_by(|one, other| (rank(one), &one.address).cmp(&(rank(other), &other.address)));
     desired
+}
+
+/// Adds what a pool is, and what it needs beside it.
+fn add_pool(
+    desired: &mut Vec<Desired>,
+    scope: node::Scope<'_>,
+    name: &str,
+    (pool, selection): (&Pool, &Selection),
+) {
+    match selection.placement {
+        Placement::SingleVms => {
+            desired.extend(node::own_group(scope, name, pool));
+            desired.extend(node::pool(scope, name, pool, selection));
+        }
+        Placement::ScaleSet(orchestration) => {
+            desired.extend(node::own_group(scope, name, pool));
+            desired.push(scale_set::pool(scope, name, pool, selection, orchestration));
+        }
+        Placement::BatchPool => {
+            share(desired, batch::account(scope));
+            desired.push(batch::pool(scope, name, pool, selection));
+        }
+        Placement::AgentPool => {
+            if let Some(choice) = &selection.aks {
+                share(desired, aks::cluster(scope, &choice.system));
+                desired.push(aks::pool(scope, name, (pool, selection), choice));
+            }
+        }
+    }
 }
 
 /// Adds what several pools share, once.
@@ -193,6 +206,7 @@ fn rank(desired: &Desired) -> u8 {
         | ResourceKind::NatGateway
         | ResourceKind::BastionHost => 1,
         ResourceKind::SshPublicKey
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::BatchAccount
         | ResourceKind::StorageAccount
         | ResourceKind::BlobContainer

@@ -108,6 +108,14 @@ impl Names {
         self.group.in_group(kind.arm_type(), &self.pool(pool))
     }
 
+    /// The id of a proximity placement group of a pool's own. At most 61 characters: Azure
+    /// allows 80.
+    pub fn proximity_placement_group(&self, pool: &str) -> ArmId {
+        let kind = ResourceKind::ProximityPlacementGroup;
+        self.group
+            .in_group(kind.arm_type(), &format!("{}-ppg", self.pool(pool)))
+    }
+
     /// The id of the stack's account of Batch. Names of accounts are unique in their region, of all
     /// subscriptions together, and have letters and digits alone: so that the digest of the group
     /// always stands behind the stack's.

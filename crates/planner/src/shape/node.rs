@@ -7,10 +7,13 @@ use model::{
     ids::ArmId,
     resource::{
         DataDiskAttachment, Disk, InstanceDataDisk, Known, NetworkInterface, OsDisk,
-        PasswordSource, Properties, Resource, ResourceKind, SshPublicKey, System, Tags,
-        VirtualMachine, VmPriority,
+        PasswordSource, Properties, ProximityPlacementGroup, Resource, ResourceKind, SshPublicKey,
+        System, Tags, VirtualMachine, VmPriority,
     },
-    spec::{DataDisk, DiskType, Identity, OperatingSystem, Pool, Priority, Spec, SshKeys, Via},
+    spec::{
+        DataDisk, DiskType, Identity, OperatingSystem, Pool, Priority, ProximityGroup, Spec,
+        SshKeys, Via,
+    },
     units::CaseInsensitive,
 };
 use rust_decimal::Decimal;
@@ -47,6 +50,25 @@ pub(super) fn ssh_key(names: &Names, tags: &Tags, context: Context<'_>) -> Desir
         needs: vec![Address::resource_group()],
         allowed: Allowed::default(),
     }
+}
+
+/// The proximity placement group that the tool makes for a pool, where it is to have one.
+pub(super) fn own_group(scope: Scope<'_>, name: &str, pool: &Pool) -> Option<Desired> {
+    let is_own =
+        pool.count != Some(0) && pool.proximity_placement_group == Some(ProximityGroup::Own);
+    let properties = ProximityPlacementGroup {
+        location: scope.context.location.clone(),
+    };
+    is_own.then(|| Desired {
+        address: Address::proximity_placement_group(name),
+        id: scope.names.proximity_placement_group(name),
+        resource: Resource {
+            tags: tags::of_pool(scope.tags, pool),
+            properties: Properties::ProximityPlacementGroup(properties),
+        },
+        needs: vec![Address::resource_group()],
+        allowed: Allowed::default(),
+    })
 }
 
 /// The resources of a pool of single VMs.
@@ -130,6 +152,7 @@ impl Node<'_> {
             password: self.password(),
             priority: priority(&self.selection.priority),
             capacity_reservation: self.pool.capacity_reservation.clone(),
+            proximity_placement_group: self.scope.proximity_group(self.name, self.pool),
             computer_name: self.scope.names.computer(self.name, index, self.os()),
             admin_user: self.scope.spec.access.user.clone(),
             ssh_keys: if self.os().is_linux() {
@@ -157,9 +180,24 @@ impl Node<'_> {
             identities: identities(self.scope, self.pool),
             reports_readiness: bootstrap::of_pool(self.pool).is_some(),
         };
+        Desired {
+            address: Address::vm(self.name, index),
+            id,
+            resource: Resource {
+                tags: self.tags.clone(),
+                properties: Properties::VirtualMachine(Box::new(properties)),
+            },
+            needs: self.needs(index),
+            allowed: allowed(self.pool),
+        }
+    }
+
+    /// What must be there before the VM of a node.
+    fn needs(&self, index: u32) -> Vec<Address> {
         let mut needs = vec![self.scope.subnet.needs.clone()];
         needs.extend(self.os().is_linux().then(Address::ssh_key));
         needs.extend(self.selection.terms.as_ref().map(Address::terms));
+        needs.extend(need_of_group(self.name, self.pool));
         needs.extend(writes_checkpoints(self.pool));
         needs.extend(
             self.pool
@@ -168,16 +206,7 @@ impl Node<'_> {
                 .iter()
                 .map(|disk| Address::data_disk(self.name, index, disk.lun)),
         );
-        Desired {
-            address: Address::vm(self.name, index),
-            id,
-            resource: Resource {
-                tags: self.tags.clone(),
-                properties: Properties::VirtualMachine(Box::new(properties)),
-            },
-            needs,
-            allowed: allowed(self.pool),
-        }
+        needs
     }
 
     fn attachments(&self, index: u32) -> BTreeMap<u32, DataDiskAttachment> {
@@ -212,7 +241,21 @@ impl Node<'_> {
     }
 }
 
+/// The group of a pool's own, which must be there first.
+pub(super) fn need_of_group(name: &str, pool: &Pool) -> Option<Address> {
+    let is_own = pool.proximity_placement_group == Some(ProximityGroup::Own);
+    is_own.then(|| Address::proximity_placement_group(name))
+}
+
 impl Scope<'_> {
+    /// The proximity placement group that nodes of a pool are in.
+    pub(super) fn proximity_group(&self, name: &str, pool: &Pool) -> Option<ArmId> {
+        match pool.proximity_placement_group.as_ref()? {
+            ProximityGroup::Own => Some(self.names.proximity_placement_group(name)),
+            ProximityGroup::Existing(id) => Some(id.clone()),
+        }
+    }
+
     pub(super) fn ssh_keys(&self) -> Known<BTreeSet<String>> {
         match (self.context.ssh_keys, &self.spec.access.ssh_keys) {
             (Some(keys), _) => Known::Value(keys.iter().cloned().collect()),

@@ -11,7 +11,7 @@ use model::{
 
 use super::{
     Allowed, Desired, allowed,
-    node::{Scope, data_disks, identities, priority, writes_checkpoints},
+    node::{Scope, data_disks, identities, need_of_group, priority, writes_checkpoints},
     tags,
 };
 use crate::{bootstrap, select::Selection};
@@ -43,6 +43,7 @@ pub(super) fn pool(
         plan: choice.plan,
         priority: priority(&selection.priority),
         capacity_reservation: pool.capacity_reservation.clone(),
+        proximity_placement_group: scope.proximity_group(name, pool),
         computer_name_prefix: own_name.clone(),
         admin_user: scope.spec.access.user.clone(),
         ssh_keys: scope.ssh_keys(),
@@ -65,6 +66,7 @@ pub(super) fn pool(
     };
     let mut needs = vec![scope.subnet.needs.clone()];
     needs.push(Address::ssh_key());
+    needs.extend(need_of_group(name, pool));
     needs.extend(selection.terms.as_ref().map(Address::terms));
     needs.extend(writes_checkpoints(pool));
     Desired {

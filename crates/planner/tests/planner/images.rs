@@ -9,7 +9,7 @@ use model::{
     units::{Region, SizeName},
 };
 
-use crate::support::{NEWEST, codes, empty, good_plan, planned, pool, spec};
+use crate::support::{NEWEST, codes, empty, good_plan, live_stack, planned, pool, spec};
 
 pub(crate) const GPU: &str = "Standard_NC24ads_A100_v4";
 const MI300X: &str = "Standard_ND96isr_MI300X_v5";
@@ -165,6 +165,36 @@ fn amd_gpus_get_rocm_and_refuse_an_image_for_nvidia() {
         &empty(),
     );
     assert!(message.contains("driver of NVIDIA only"), "{message}");
+}
+
+#[test]
+fn a_live_image_without_a_driver_for_the_size_stays_and_is_said() {
+    let mut named = pool(Stage::Training, Workload::Small);
+    named.size = SizeChoice::Named(SizeName::from(GPU));
+    let spec = spec(named);
+    let mut live = live_stack(&spec);
+    let vm = live
+        .resources
+        .iter_mut()
+        .find_map(|one| one.resource.as_mut()?.virtual_machine_mut())
+        .expect("a VM");
+    let image = vm.image.marketplace_mut().expect("a marketplace image");
+    image.offer = "ubuntu-hpc".into();
+    image.sku = "2204-ROCM".into();
+    let planned = planned(&spec, &live);
+    assert!(!planned.plan.expect("a plan").has_changes);
+    let said: Vec<String> = planned
+        .diagnostics
+        .iter()
+        .filter(|finding| finding.code == model::diag::Code::ImageMisfitsLive)
+        .map(|finding| finding.message.clone())
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "live nodes have `microsoft-dsvm:ubuntu-hpc:2204-rocm`, which does not run on `Standard_NC24ads_A100_v4`: it has the driver of AMD MI300X only"
+        ]
+    );
 }
 
 #[test]

@@ -81,6 +81,8 @@ mod power;
 
 mod properties;
 
+mod proximity;
+
 mod oracle;
 
 mod orchestrators;

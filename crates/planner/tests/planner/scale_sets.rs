@@ -177,6 +177,27 @@ fn a_set_that_is_live_changes_nothing() {
     }
 }
 
+/// Only a literal `latest` lets Azure upgrade the system of instances by itself, which somebody may
+/// have turned on.
+#[test]
+fn a_set_that_azure_upgrades_keeps_its_literal_version() {
+    for pool in [fabric(4), ethernet(20)] {
+        let spec = spec(pool);
+        let mut live = live_stack(&spec);
+        let image = &mut live_set(&mut live).1.image;
+        let image = image.marketplace_mut().expect("a marketplace image");
+        "latest".clone_into(&mut image.version);
+        assert!(!good_plan(&spec, &live).has_changes);
+        let count = spec.pools["train"].count.expect("a count") + 1;
+        let grown = good_plan(&with_count(&spec, count), &live);
+        let image = match &set(&grown).image {
+            model::resource::ImageReference::Marketplace(image) => image.version.as_str(),
+            model::resource::ImageReference::Own(_) => "one of its own",
+        };
+        assert_eq!(image, "latest");
+    }
+}
+
 #[test]
 fn a_live_pool_keeps_its_grouping() {
     let small = spec(ethernet(10));

@@ -63,6 +63,7 @@ pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
         security: SecurityChoice::Auto,
         rollout: None,
         capacity_reservation: None,
+        proximity_placement_group: None,
         allow_stop: false,
         protect: false,
     }
@@ -234,6 +235,11 @@ fn answer(question: Question, live: &mut Live) {
         }
         Question::Reservations(group) => {
             live.facts.reservations.insert(group, Answer::Known(None));
+        }
+        Question::ProximityGroup(group) => {
+            live.facts
+                .proximity_groups
+                .insert(group, Answer::Known(None));
         }
         Question::SpotPlacement(asked) => {
             let score = Some("High".to_owned());

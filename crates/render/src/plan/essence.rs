@@ -45,6 +45,7 @@ pub(crate) fn of(resource: &Resource) -> String {
         }
         Properties::BastionHost(host) => format!("Bastion host, {}", host.sku),
         Properties::SshPublicKey(_) => "SSH public key".to_owned(),
+        Properties::ProximityPlacementGroup(_) => "proximity placement group".to_owned(),
         Properties::NetworkInterface(_) => "network interface".to_owned(),
         Properties::MarketplaceTerms(terms) => {
             let PurchasePlan {
@@ -144,6 +145,7 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::NatGateway(_)
         | Properties::BastionHost(_)
         | Properties::SshPublicKey(_)
+        | Properties::ProximityPlacementGroup(_)
         | Properties::BatchAccount(_)
         | Properties::BlobContainer(_)
         | Properties::ManagedIdentity(_)
@@ -307,7 +309,8 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::BastionHost(_)
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
-        | Properties::SshPublicKey(_) => &[],
+        | Properties::SshPublicKey(_)
+        | Properties::ProximityPlacementGroup(_) => &[],
     }
 }
 

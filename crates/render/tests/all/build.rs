@@ -43,6 +43,7 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         | ResourceKind::BastionHost
         | ResourceKind::NatGateway
         | ResourceKind::SshPublicKey
+        | ResourceKind::ProximityPlacementGroup
         | ResourceKind::Disk
         | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
@@ -148,6 +149,7 @@ pub(crate) fn vm(name: &str, size: &str) -> VirtualMachine {
         password: None,
         priority: VmPriority::Regular,
         capacity_reservation: None,
+        proximity_placement_group: None,
         computer_name: name.to_owned(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::AfterApply,

@@ -328,6 +328,7 @@ pub(super) fn machine(name: &str) -> VirtualMachine {
         password: None,
         priority: VmPriority::Regular,
         capacity_reservation: None,
+        proximity_placement_group: None,
         computer_name: name.to_owned(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::AfterApply,

@@ -16,7 +16,7 @@ use super::super::{
         disk_type, items, location, member, required, required_id, required_number, text,
         unsupported, zones,
     },
-    identity, readiness,
+    identity, proximity_placement_group, readiness,
     virtual_machine::profile,
 };
 
@@ -52,6 +52,7 @@ pub(in crate::wire) fn decode(body: &Value) -> Result<ScaleSet, DecodeError> {
         plan: profile::plan(body),
         priority: profile::priority(&machine)?,
         capacity_reservation: profile::reservation(&machine)?,
+        proximity_placement_group: proximity_placement_group::of(body)?,
         computer_name_prefix: required(
             body,
             "/properties/virtualMachineProfile/osProfile/computerNamePrefix",

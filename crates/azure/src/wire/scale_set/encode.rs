@@ -10,7 +10,7 @@ use super::super::{
     EncodeError, identity, readiness,
     virtual_machine::{
         caching, diff_disk_settings, image_reference, linux_configuration, os_caching,
-        purchase_plan, reservation, security_profile, spot, storage_account_type,
+        purchase_plan, reference, reservation, security_profile, spot, storage_account_type,
     },
 };
 
@@ -57,6 +57,7 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
         plan: _,
         priority,
         capacity_reservation,
+        proximity_placement_group,
         computer_name_prefix,
         admin_user,
         ssh_keys,
@@ -79,12 +80,8 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
             .collect::<Result<_, _>>()?,
         disk_controller_type: disk_controller.map(|controller| controller.word().to_owned()),
     });
-    profile.os_profile = Some(m::VirtualMachineScaleSetOsProfile {
-        computer_name_prefix: Some(computer_name_prefix.clone()),
-        admin_username: Some(admin_user.clone()),
-        linux_configuration: Some(linux_configuration(admin_user, ssh_keys)?),
-        ..m::VirtualMachineScaleSetOsProfile::default()
-    });
+    let linux = linux_configuration(admin_user, ssh_keys)?;
+    profile.os_profile = Some(os_profile(computer_name_prefix, admin_user, linux));
     profile.network_profile = Some(network_profile(network, is_flexible));
     profile.security_profile = security_profile(security);
     profile.extension_profile = reports_readiness.then(readiness::profile);
@@ -92,16 +89,31 @@ fn properties(set: &ScaleSet) -> Result<m::VirtualMachineScaleSetProperties, Enc
     profile.capacity_reservation = capacity_reservation.as_ref().map(reservation);
     let mut properties = m::VirtualMachineScaleSetProperties::new();
     properties.virtual_machine_profile = Some(profile);
+    properties.proximity_placement_group = proximity_placement_group.as_ref().map(reference);
     properties.single_placement_group = Some(*single_placement_group);
     properties.platform_fault_domain_count = Some(number("fault_domains", *fault_domains)?);
     properties.upgrade_policy = upgrade_policy.as_ref().map(mode).transpose()?;
-    properties.orchestration_mode = Some(match orchestration {
-        Orchestration::Uniform => m::OrchestrationMode::Uniform,
-        Orchestration::Flexible => m::OrchestrationMode::Flexible,
+    properties.orchestration_mode = Some(if is_flexible {
+        m::OrchestrationMode::Flexible
+    } else {
+        m::OrchestrationMode::Uniform
     });
     // A Flexible set does not know it.
     properties.overprovision = (!is_flexible).then_some(*overprovision);
     Ok(properties)
+}
+
+fn os_profile(
+    prefix: &str,
+    admin_user: &str,
+    linux: m::LinuxConfiguration,
+) -> m::VirtualMachineScaleSetOsProfile {
+    m::VirtualMachineScaleSetOsProfile {
+        computer_name_prefix: Some(prefix.to_owned()),
+        admin_username: Some(admin_user.to_owned()),
+        linux_configuration: Some(linux),
+        ..m::VirtualMachineScaleSetOsProfile::default()
+    }
 }
 
 fn mode(policy: &model::units::CaseInsensitive) -> Result<m::UpgradePolicy, EncodeError> {

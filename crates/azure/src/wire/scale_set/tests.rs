@@ -63,6 +63,7 @@ fn set(orchestration: Orchestration) -> ScaleSet {
             }
         },
         capacity_reservation: None,
+        proximity_placement_group: None,
         computer_name_prefix: "demo-train".to_owned(),
         admin_user: "azureuser".to_owned(),
         ssh_keys: Known::Value(BTreeSet::from(["ssh-ed25519 AAAA".to_owned()])),

@@ -91,6 +91,23 @@ fn a_machine_joins_and_leaves_a_capacity_reservation_group() {
 }
 
 #[test]
+fn a_machine_joins_and_leaves_a_proximity_placement_group() {
+    let (_, live) = sample_machine();
+    let group = ArmId::resource_group("s", "rg")
+        .in_group("Microsoft.Compute/proximityPlacementGroups", "near");
+    let attributes = ["proximity_placement_group"];
+    let joins = changed(
+        |machine| machine.proximity_placement_group = Some(group.clone()),
+        &attributes,
+        &live,
+    );
+    let body = |group: Value| json!({"properties": {"proximityPlacementGroup": group}});
+    assert_eq!(joins, [Change::Patch(body(json!({"id": group.as_str()})))]);
+    let leaves = changed(|_| {}, &attributes, &live);
+    assert_eq!(leaves, [Change::Patch(body(json!({})))]);
+}
+
+#[test]
 fn a_resize_takes_the_disk_controller_along() {
     let (_, live) = sample_machine();
     let changes = changed(

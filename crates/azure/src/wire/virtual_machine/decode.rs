@@ -23,7 +23,7 @@ use super::super::{
         disk_type, goes_with_vm, id, items, location, member, number, required, required_id,
         required_number, text, unsupported, without_comment, zones,
     },
-    identity, readiness,
+    identity, proximity_placement_group, readiness,
 };
 
 const INTERFACES: &str = "/properties/networkProfile/networkInterfaces";
@@ -84,6 +84,7 @@ pub(in crate::wire) fn decode(
         password: None,
         priority: priority(body)?,
         capacity_reservation: reservation(body)?,
+        proximity_placement_group: proximity_placement_group::of(body)?,
         computer_name: required(body, "/properties/osProfile/computerName")?.to_owned(),
         admin_user: required(body, "/properties/osProfile/adminUsername")?.to_owned(),
         ssh_keys: Known::Value(ssh_keys(body)),

@@ -10,7 +10,7 @@ use model::{
         OwnImage, PurchasePlan, Security, System, VirtualMachine, VmPriority,
     },
     spec::{DiskController, DiskType, EphemeralPlacement, Eviction},
-    units::CaseInsensitive,
+    units::{CaseInsensitive, SizeName},
 };
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::Value;
@@ -29,6 +29,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         password: _,
         priority,
         capacity_reservation,
+        proximity_placement_group,
         computer_name,
         admin_user,
         ssh_keys,
@@ -42,12 +43,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         reports_readiness: _,
     } = machine;
     let mut properties = m::VirtualMachineProperties::new();
-    properties.hardware_profile = Some(m::HardwareProfile {
-        vm_size: Some(m::hardware_profile::VmSize::UnknownValue(
-            size.as_str().to_owned(),
-        )),
-        ..m::HardwareProfile::default()
-    });
+    properties.hardware_profile = Some(hardware_profile(size));
     properties.storage_profile = Some(m::StorageProfile {
         image_reference: Some(image_reference(image)),
         os_disk: Some(os_disk_body(os_disk)?),
@@ -65,6 +61,7 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
     properties.security_profile = security_profile(security);
     set_priority(&mut properties, priority)?;
     properties.capacity_reservation = capacity_reservation.as_ref().map(reservation);
+    properties.proximity_placement_group = proximity_placement_group.as_ref().map(reference);
     let mut typed = m::VirtualMachine::new(m::Resource::new(location.as_str().to_owned()));
     typed.zones.clone_from(zones);
     typed.plan = plan.as_ref().map(purchase_plan);
@@ -81,6 +78,15 @@ pub(in crate::wire) fn encode(machine: &VirtualMachine) -> Result<Value, EncodeE
         body["identity"] = identity;
     }
     Ok(body)
+}
+
+fn hardware_profile(size: &SizeName) -> m::HardwareProfile {
+    m::HardwareProfile {
+        vm_size: Some(m::hardware_profile::VmSize::UnknownValue(
+            size.as_str().to_owned(),
+        )),
+        ..m::HardwareProfile::default()
+    }
 }
 
 pub(in crate::wire) fn image_reference(image: &ImageReference) -> m::ImageReference {
@@ -397,12 +403,17 @@ fn eviction_policy(eviction: Eviction) -> m::EvictionPolicy {
     }
 }
 
+/// A reference to another resource by its id.
+pub(in crate::wire) fn reference(id: &ArmId) -> m::SubResource {
+    m::SubResource {
+        id: Some(id.to_string()),
+    }
+}
+
 /// The capacity reservation group that machines draw from.
 pub(in crate::wire) fn reservation(group: &ArmId) -> m::CapacityReservationProfile {
     m::CapacityReservationProfile {
-        capacity_reservation_group: Some(m::SubResource {
-            id: Some(group.to_string()),
-        }),
+        capacity_reservation_group: Some(reference(group)),
     }
 }
 

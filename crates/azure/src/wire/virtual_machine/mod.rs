@@ -10,7 +10,7 @@ pub(super) use self::{
     decode::decode,
     encode::{
         caching, diff_disk_settings, encode, image_reference, linux_configuration, os_caching,
-        purchase_plan, reservation, security_profile, spot, storage_account_type,
+        purchase_plan, reference, reservation, security_profile, spot, storage_account_type,
     },
 };
 

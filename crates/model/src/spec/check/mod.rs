@@ -15,6 +15,8 @@ mod identities;
 
 mod mounts;
 
+mod together;
+
 use super::{
     findings::Findings,
     schema::stack::MOST_POOLS,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, identities, mounts};
+use super::{Check, identities, mounts, together};
 use crate::{
     diag::{At, Code, SpecPath},
     spec::{
         decode::pool::MOST_DATA_DISKS,
         pool::{
-            ContainerRuntime, DataDisk, DiskType, Eviction, Grouping, ImageChoice, Method, Model,
+            ContainerRuntime, DiskType, Eviction, Grouping, ImageChoice, Method, Model,
             OperatingSystem, Orchestrator, Pool, Precision, Priority, SizeChoice, Stage, Workload,
             Zones,
         },
@@ -31,7 +31,7 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     scope.model(check);
     scope.spot(check);
     identities::check(check, name, pool);
-    scope.reservation(check);
+    together::check(check, name, pool);
     scope.scheduler(check);
     scope.system(check);
     scope.image(check);
@@ -155,40 +155,6 @@ impl Scope<'_> {
                 self.path(&["stage"]),
                 "`priority: spot` with `stage: training` needs `checkpoint`: Azure may take the nodes back at any time".to_owned(),
                 "add `checkpoint: {to: blob, hook: /…}`, or use `priority: regular`",
-            );
-        }
-    }
-
-    fn reservation(&self, check: &mut Check<'_>) {
-        if self.pool.capacity_reservation.is_none() {
-            return;
-        }
-        let path = self.path(&["capacity_reservation"]);
-        if matches!(self.pool.priority, Priority::Spot(_)) {
-            check.conflict(
-                path.clone(),
-                self.path(&["priority"]),
-                "`capacity_reservation` cannot be used with spot capacity".to_owned(),
-                "use `priority: regular`",
-            );
-        }
-        let ultra = |disk: &DataDisk| disk.disk_type == DiskType::Ultra;
-        if self.pool.disks.data.iter().any(ultra) {
-            check.conflict(
-                path.clone(),
-                self.path(&["disks", "data"]),
-                "`capacity_reservation` cannot be used with Ultra Disk".to_owned(),
-                "use `type: premium_v2` for the data disks",
-            );
-        }
-        let rdma =
-            matches!(&self.pool.size, SizeChoice::Constrained(size) if size.rdma == Some(true));
-        if rdma {
-            check.conflict(
-                path,
-                self.path(&["size", "rdma"]),
-                "`capacity_reservation` cannot be used with `rdma`: RDMA needs one placement group, reservations exclude it".to_owned(),
-                "remove one of them",
             );
         }
     }

@@ -7,6 +7,7 @@ use rust_decimal::Decimal;
 use super::reader::{Reader, integer, scalar};
 use crate::{
     spec::{
+        parts::ProximityGroup,
         pool::{
             Bootstrap, Capacity, Checkpoint, CheckpointTarget, ContainerRuntime, Containers,
             DataDisk, DiskType, Disks, Eviction, Grouping, ImageChoice, Method, Model, Mount,
@@ -71,9 +72,19 @@ pub(super) fn pool(block: Reader<'_>) -> Pool {
         capacity_reservation: block
             .scalar("capacity_reservation")
             .and_then(|scalar| scalar.text.parse().ok()),
+        proximity_placement_group: proximity(block),
         allow_stop: block.boolean("allow_stop").unwrap_or(false),
         protect: block.boolean("protect").unwrap_or(false),
     }
+}
+
+fn proximity(block: Reader<'_>) -> Option<ProximityGroup> {
+    const KEY: &str = "proximity_placement_group";
+    if block.word(KEY, words::PROXIMITY_GROUPS) == Some(true) {
+        return Some(ProximityGroup::Own);
+    }
+    let id = block.scalar(KEY)?.text.parse().ok()?;
+    Some(ProximityGroup::Existing(id))
 }
 
 fn model(block: Reader<'_>) -> Option<Model> {

@@ -101,6 +101,10 @@ pub(crate) const POOL: Block = Block {
         "capacity_reservation": Kind::text(&azure::RESERVATION_ID).or_null(), default("null"), NOW,
             "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/rg/providers/Microsoft.Compute/capacityReservationGroups/crg",
             "Id of a capacity reservation group to draw from: its nodes need no quota of their family. Not for InfiniBand sizes and spot capacity.";
+        "proximity_placement_group": Kind::text(&azure::PROXIMITY_ID).or_words(words::PROXIMITY_GROUP).or_null().not(&[
+                ("auto", "write `own`"), ("new", "write `own`"), ("true", "write `own`")]),
+            default("null"), NOW, "own",
+            "Keeps the nodes in one datacentre, near each other: `own`, which makes a group for the pool, or the id of an existing one. Its nodes are in one zone at most. Not for InfiniBand sizes, which are near each other anyway, nor with `capacity_reservation`.";
         "allow_stop": Kind::boolean(), default("false"), NOW, "false",
             "Whether a change may deallocate nodes, and so lose scarce capacity and what local disks hold.";
         "protect": Kind::boolean(), default("false"), NOW, "false",

@@ -210,6 +210,9 @@ words! {
         "error" = OnExceed::Error, NOW, "the plan is refused";
         "warn" = OnExceed::Warn, NOW, "the plan says so";
     }
+    PROXIMITY_GROUP, PROXIMITY_GROUPS: bool {
+        "own" = true, NOW, "one that the tool makes for the pool";
+    }
     IDENTITY_WORD, IDENTITIES: bool {
         "none" = false, NOW, "no identity";
         "system" = true, not_yet(&IDENTITY), "one of each node's own";

@@ -65,6 +65,7 @@ fn minimal_pool() -> Pool {
         security: SecurityChoice::Auto,
         rollout: None,
         capacity_reservation: None,
+        proximity_placement_group: None,
         allow_stop: false,
         protect: false,
     }

@@ -47,7 +47,8 @@ impl Choice {
             | Question::BatchSizes(_)
             | Question::BatchQuota(_)
             | Question::Subnet(_)
-            | Question::Reservations(_) => None,
+            | Question::Reservations(_)
+            | Question::ProximityGroup(_) => None,
         }
     }
 

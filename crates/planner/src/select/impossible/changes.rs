@@ -41,6 +41,11 @@ pub(super) fn changes(context: Context<'_>, near: &[Trial<'_>]) -> Vec<(String, 
             pool.capacity_reservation = None;
         });
     }
+    if pool.proximity_placement_group.is_some() {
+        change("`proximity_placement_group: null`".to_owned(), &|pool| {
+            pool.proximity_placement_group = None;
+        });
+    }
     for count in counts(context, near) {
         change(format!("`count: {count}`"), &|pool| {
             pool.count = Some(count);

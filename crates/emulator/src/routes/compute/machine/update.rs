@@ -158,6 +158,15 @@ fn merged(old: &Value, given: &Value) -> Value {
     ] {
         crate::json::remove(&mut given, place);
     }
+    // A reference without an id takes the VM out of its group.
+    let group = "/properties/proximityPlacementGroup";
+    if given
+        .pointer(group)
+        .is_some_and(|group| group.get("id").is_none())
+    {
+        crate::json::remove(&mut given, group);
+        crate::json::remove(&mut body, group);
+    }
     // Identities are merged by the identity rules, where null removes one.
     crate::json::merge(&mut body, &given);
     body
@@ -252,11 +261,10 @@ fn placed(old: &Resource, body: &Value) -> Result<(), ArmError> {
     if stays || !is_allocated(old) {
         return Ok(());
     }
-    Err(ArmError::not_allowed(format!(
-        "The proximity placement group of VM '{}' cannot be changed while the VM is allocated. \
-         Please deallocate the VM and try again.",
-        old.name()
-    ))
+    Err(ArmError::not_allowed(
+        "Updating proximity placement group of VM is not allowed while the VM is running. Please \
+         stop/deallocate the VM and retry the operation.",
+    )
     .with_target("proximityPlacementGroup"))
 }
 

@@ -130,6 +130,12 @@ pub(crate) const RESERVATION_ID: TextForm = form(
     |text| resource_id(text, &["Microsoft.Compute/capacityReservationGroups"]),
 );
 
+pub(crate) const PROXIMITY_ID: TextForm = form(
+    "the id of a proximity placement group: `/subscriptions/…/providers/Microsoft.Compute/proximityPlacementGroups/…`",
+    "^/[Ss]ubscriptions/[^/]+/[Rr]esource[Gg]roups/[^/]+/providers/[^/]+/[^/]+/[^/]+$",
+    |text| resource_id(text, &["Microsoft.Compute/proximityPlacementGroups"]),
+);
+
 pub(crate) const IMAGE_ID: TextForm = form(
     "the id of an image, or of an image or version in a gallery: `/subscriptions/…/providers/Microsoft.Compute/…`",
     "^/[A-Za-z]+/.+$",

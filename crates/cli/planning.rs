@@ -212,6 +212,7 @@ pub(crate) fn scope_of_spec(spec: &Spec, now: Timestamp, whole_group: bool) -> R
             .any(model::spec::kubernetes::may_be_of_aks),
         has_bastion: spec.access.via == Via::Bastion,
         pools: (!whole_group).then(|| spec.pools.keys().cloned().collect()),
+        has_checkpoints: spec.pools.values().any(planner::makes_checkpoints),
         whole_group,
         read_at: Some(now),
     }
@@ -234,6 +235,10 @@ pub(crate) fn scope_of_plan(plan: &Plan, now: Timestamp) -> ReadScope {
             .steps
             .iter()
             .any(|step| step.kind == ResourceKind::KubernetesCluster),
+        has_checkpoints: plan
+            .steps
+            .iter()
+            .any(|step| step.kind == ResourceKind::StorageAccount),
         has_bastion: plan
             .steps
             .iter()

@@ -101,6 +101,18 @@ const LIVES: &[(&str, &[Change])] = &[
         ],
     ),
     (
+        "training-spot",
+        &[
+            // What is written is never deleted by chance, until the spec says so.
+            Change::new(
+                "hook: /opt/tensorform/save",
+                "hook: /opt/tensorform/save, protect: false",
+                &["checkpoint.account: update"],
+            ),
+            Change::new("count: 2", "count: 3", &["pool.train[2].vm: create"]),
+        ],
+    ),
+    (
         "training-complex",
         &[
             Change::new(
@@ -436,6 +448,7 @@ lives! {
     training_cluster_lives = "training-cluster",
     training_complex_lives = "training-complex",
     training_lora_lives = "training-lora",
+    training_spot_lives = "training-spot",
     training_small_lives = "training-small",
     inference_generative_lives = "inference-generative",
     inference_complex_lives = "inference-complex",

@@ -25,6 +25,7 @@ transcripts! {
     catalog_refresh,
     catalogue,
     changed_behind,
+    checkpoints,
     checks,
     cost,
     credentials,

@@ -117,11 +117,13 @@ impl ArmError {
 
     /// Whether the resource is absent, rather than the subscription or the permission.
     pub(crate) fn is_absence(&self) -> bool {
-        const ABSENT: [&str; 4] = [
+        const ABSENT: [&str; 6] = [
             "ResourceNotFound",
             "NotFound",
             "ResourceGroupNotFound",
             "ParentResourceNotFound",
+            "ContainerNotFound",
+            "RoleAssignmentNotFound",
         ];
         self.status == 404 && (ABSENT.iter().any(|code| self.has_code(code)) || self.code == "404")
     }

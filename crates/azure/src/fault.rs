@@ -156,6 +156,14 @@ rows! {
     "AccountSpotCoreQuotaReached" => Quota, Region, Never, "ask for more spot vCPUs on the page of the Batch account, or use fewer nodes";
     "PoolQuotaReached" => Quota, Resource, Never, "ask for more pools on the page of the Batch account, or use fewer";
     "AccountAlreadyExists" => Conflict, Resource, Never, "the name of the Batch account is taken in the region: choose another `name`";
+    "StorageAccountAlreadyTaken" => Conflict, Subscription, Never, "the name of the storage account is taken by somebody: choose another `name` for the stack";
+    "StorageAccountAlreadyExists" => Conflict, Subscription, Never, "the name of the storage account is taken by somebody: choose another `name` for the stack";
+    "StorageAccountOperationInProgress" => Conflict, Resource, Soon, "another operation on the storage account is going on";
+    "PrincipalNotFound" => NotFound, Resource, Soon, "the identity was made only now, and the directory does not know it yet: run again";
+    "RoleAssignmentExists" => Conflict, Resource, Never, "somebody has given the identity the same role there: take that away, and run again";
+    "RoleAssignmentUpdateNotPermitted" => Conflict, Resource, Never, "a role assignment never changes whom it is for: delete it, and run again";
+    "RoleAssignmentLimitExceeded" => Quota, Subscription, Never, "the subscription has as many role assignments as it may: delete old ones";
+    "FailedIdentityOperation" => NotFound, Resource, Never, "an identity of the nodes is not there: the message names it";
     "PoolBeingResized" => Conflict, Resource, Soon, "nodes come or go: run again when that is over";
     "PublicIPCountLimitReached" => Quota, Region, Never, "ask for a higher quota of public addresses, or go out through a NAT gateway";
     "AllocationFailed" => Capacity, Size, Later, "try another size, zone or region, or later again";

@@ -85,7 +85,7 @@ impl Writer<'_> {
             address: step.address.to_string(),
             reason,
         };
-        let resource = self.with_key(resource);
+        let resource = with_principal(self.with_key(resource), step, self.plan);
         let mut body = wire::encode(&resource).map_err(|error| refused(error.to_string()))?;
         self.add_password(&resource, &mut body);
         if step.kind.takes_tags() {
@@ -101,6 +101,9 @@ impl Writer<'_> {
         let version = versions::of_type(step.kind.arm_type());
         written.insert("apiVersion".to_owned(), json!(version));
         written.insert("name".to_owned(), json!(names(&step.id).join("/")));
+        if let Some(scope) = step.id.scope() {
+            written.insert("scope".to_owned(), json!(expression(&scope)));
+        }
         let mut needs: BTreeSet<String> = step
             .needs
             .iter()
@@ -194,7 +197,10 @@ impl Writer<'_> {
     fn make_portable(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
-                if text == KEY || text == "[parameters('adminPassword')]" {
+                if text == KEY
+                    || text == "[parameters('adminPassword')]"
+                    || text.starts_with(PRINCIPAL)
+                {
                     return;
                 }
                 let id = text.parse::<ArmId>().ok();
@@ -206,9 +212,18 @@ impl Writer<'_> {
                 }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.make_portable(item)),
-            Value::Object(members) => members
-                .values_mut()
-                .for_each(|member| self.make_portable(member)),
+            Value::Object(members) => {
+                // Identities of machines are named by their ids.
+                let own = |name: &String| {
+                    let id = name.parse::<ArmId>().ok();
+                    id.filter(|id| self.ids.values().any(|known| *known == id))
+                };
+                let all = std::mem::take(members).into_iter();
+                members.extend(all.map(|(name, mut member)| {
+                    self.make_portable(&mut member);
+                    (own(&name).map_or(name, |id| expression(&id)), member)
+                }));
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
@@ -226,6 +241,30 @@ fn readiness(step: &Step, resource: &Resource) -> Option<Value> {
     members.insert("name".to_owned(), json!(names(&id).join("/")));
     members.insert("dependsOn".to_owned(), json!([expression(&step.id)]));
     machine.reports_readiness.then_some(body)
+}
+
+/// What the principal of an identity of the template begins with.
+const PRINCIPAL: &str = "[reference(resourceId('Microsoft.ManagedIdentity/";
+
+/// The resource with an expression in the place of the principal of an identity that is not made
+/// yet.
+fn with_principal(mut resource: Resource, step: &Step, plan: &Plan) -> Resource {
+    if let Properties::RoleAssignment(role) = &mut resource.properties
+        && role.principal == Known::AfterApply
+    {
+        let mut steps = plan.steps.iter();
+        let identity = steps.find(|other| {
+            other.kind == ResourceKind::ManagedIdentity && step.needs.contains(&other.address)
+        });
+        if let Some(identity) = identity {
+            let id = expression(&identity.id);
+            let id = id.trim_start_matches('[').trim_end_matches(']');
+            let version = versions::IDENTITY;
+            let text = format!("[reference({id}, '{version}').principalId]");
+            role.principal = Known::Value(text);
+        }
+    }
+    resource
 }
 
 /// The names of a resource and of what it is below, outermost first.

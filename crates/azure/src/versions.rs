@@ -28,6 +28,10 @@ pub(crate) const TERMS_AGAIN: &str = "2015-06-01";
 pub(crate) const BATCH: &str = "2024-07-01";
 /// Clusters of Kubernetes and their pools: the first version that knows who installs drivers.
 pub(crate) const CONTAINERS: &str = "2026-05-01";
+/// Accounts of storage and their containers.
+pub(crate) const STORAGE: &str = "2023-05-01";
+/// Identities of machines.
+pub(crate) const IDENTITY: &str = "2023-01-31";
 /// Networks.
 pub(crate) const NETWORK: &str = "2024-03-01";
 
@@ -49,6 +53,12 @@ pub(crate) fn of_type(arm_type: &str) -> &'static str {
         BATCH
     } else if lower.starts_with("microsoft.containerservice/") {
         CONTAINERS
+    } else if lower.starts_with("microsoft.storage/") {
+        STORAGE
+    } else if lower.starts_with("microsoft.managedidentity/") {
+        IDENTITY
+    } else if lower.starts_with("microsoft.authorization/") {
+        AUTHORIZATION
     } else if lower.starts_with("microsoft.network/") {
         NETWORK
     } else {

@@ -33,7 +33,8 @@ pub(crate) fn run(app: &App, arguments: &args::Bootstrap) -> Outcome {
         return Err(Stop::with(made.findings));
     };
     let size = plan.pools.get(name).map(|pool| &pool.size);
-    let mut pool = spec.pools.get(name).cloned();
+    let planned = planner::as_planned(spec, &plan);
+    let mut pool = planned.pools.get(name).cloned();
     let decided = plan.pools.get(name).map(|pool| pool.orchestrator.as_str());
     if let (Some(pool), Some("batch")) = (&mut pool, decided) {
         pool.orchestrator = Orchestrator::Batch;

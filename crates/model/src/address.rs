@@ -103,6 +103,11 @@ impl Address {
         Self::pool(pool).join("node_array")
     }
 
+    /// A part of where checkpoints go: `account`, `container`, `identity` or `role`.
+    pub fn checkpoint(part: &str) -> Self {
+        Self::top("checkpoint").join(part)
+    }
+
     /// A data disk of one node of a pool, by its logical unit number.
     pub fn data_disk(pool: &str, index: u32, lun: u32) -> Self {
         Self::pool(pool).at(index).join("data_disk").at(lun)

@@ -109,6 +109,14 @@ impl ArmId {
         }
     }
 
+    /// What an extension of a resource, such as a role assignment, stands on.
+    pub fn scope(&self) -> Option<Self> {
+        let at = self.key.rfind("/providers/")?;
+        let scope = self.text.get(..at)?;
+        let is_extension = self.key.get(..at)?.contains("/providers/");
+        is_extension.then(|| Self::from_text(scope.to_owned()))
+    }
+
     /// The resource this one is a child of: a subnet's network, an extension's VM.
     pub fn parent(&self) -> Option<Self> {
         let at = self.key.rfind("/providers/")?;

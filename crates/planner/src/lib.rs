@@ -14,6 +14,8 @@ pub mod shape;
 
 pub mod diff;
 
+mod checkpoint;
+
 mod lifetime;
 
 mod reservation;
@@ -56,6 +58,7 @@ mod partial;
 mod plan;
 
 pub use self::{
+    checkpoint::{as_planned, makes_checkpoints},
     cyclecloud::cluster,
     in_cluster::in_cluster,
     inventory::{Addresses, inventory},

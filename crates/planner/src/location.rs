@@ -280,10 +280,15 @@ pub(crate) fn of_live(live: &Live) -> Option<Region> {
         Properties::NatGateway(gateway) => Some((3, &gateway.location)),
         Properties::BastionHost(host) => Some((3, &host.location)),
         Properties::SshPublicKey(key) => Some((3, &key.location)),
+        Properties::StorageAccount(account) => Some((2, &account.location)),
+        Properties::ManagedIdentity(identity) => Some((3, &identity.location)),
         Properties::ProximityPlacementGroup(group) => Some((3, &group.location)),
         Properties::NetworkInterface(interface) => Some((3, &interface.location)),
         Properties::ResourceGroup(group) => Some((4, &group.location)),
-        Properties::Subnet(_) | Properties::MarketplaceTerms(_) => None,
+        Properties::Subnet(_)
+        | Properties::BlobContainer(_)
+        | Properties::RoleAssignment(_)
+        | Properties::MarketplaceTerms(_) => None,
     })
     .min()
     .map(|(_, location)| location.clone())

@@ -241,6 +241,10 @@ fn obstacle(spec: &Spec, pool: &Pool, catalog: &Catalog) -> Option<&'static str>
         }
     };
     let runtime = pool.containers.as_ref().map(|one| one.runtime);
+    let has_registry = pool
+        .containers
+        .as_ref()
+        .is_some_and(|one| one.registry.is_some());
     let keys = [
         ("os", pool.os != OperatingSystem::Linux),
         ("size", is_arm(pool, catalog)),
@@ -265,6 +269,7 @@ fn obstacle(spec: &Spec, pool: &Pool, catalog: &Catalog) -> Option<&'static str>
             disks.data.iter().any(|disk| is_newer(disk.disk_type)),
         ),
         ("checkpoint", pool.checkpoint.is_some()),
+        ("containers.registry", has_registry),
         ("priority.spot", has_spot_settings),
         (
             "containers.runtime",

@@ -56,10 +56,13 @@ fn place(step: &Step) -> (bool, i8) {
         ResourceKind::ResourceGroup | ResourceKind::MarketplaceTerms => 0,
         ResourceKind::NetworkSecurityGroup
         | ResourceKind::PublicIpAddress
+        | ResourceKind::StorageAccount
+        | ResourceKind::ManagedIdentity
         | ResourceKind::VirtualNetwork => 1,
-        ResourceKind::NatGateway => 2,
+        ResourceKind::NatGateway | ResourceKind::BlobContainer => 2,
         ResourceKind::Subnet => 3,
         ResourceKind::BastionHost
+        | ResourceKind::RoleAssignment
         | ResourceKind::SshPublicKey
         | ResourceKind::ProximityPlacementGroup
         | ResourceKind::BatchAccount

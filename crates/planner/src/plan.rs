@@ -14,12 +14,13 @@ use model::{
         Operation, Plan, PoolPlan, Run, Scope, SpecReference, Step,
     },
     price_book::PriceBook,
+    resource::Properties,
     spec::Spec,
     units::{Region, Timestamp},
 };
 
 use crate::{
-    alternates, bootstrap, cost,
+    alternates, bootstrap, checkpoint, cost,
     diff::{self, Changes, Permissions, index::Index},
     lifetime::{self, Term},
     location::{self, Selections},
@@ -35,7 +36,7 @@ use crate::{
 };
 
 /// Stands for the subscription offline, where the spec names none.
-const NO_SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
+pub(crate) const NO_SUBSCRIPTION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Everything a plan is made from.
 #[derive(Clone, Copy)]
@@ -110,6 +111,8 @@ pub struct Planned {
 /// Makes a plan.
 pub fn plan(input: Input<'_>) -> Planned {
     let (spec, decisions) = orchestrator::decide(input.spec, input.catalog, input.live);
+    let subscription = input.live.subscription.as_deref();
+    let spec = checkpoint::placed(spec, subscription, &input.options.cloud);
     let input = Input {
         spec: &spec,
         ..input
@@ -157,6 +160,7 @@ pub(crate) fn context<'a>(
         subscription: subscription.unwrap_or(NO_SUBSCRIPTION),
         location,
         ssh_keys,
+        principal: principal(input.live),
         term,
     }
 }
@@ -209,6 +213,17 @@ fn create(
         desired,
     };
     (Some(assembly.assemble(changes, findings)), explanation)
+}
+
+/// Who the identity of the stack is in the directory, where there is one.
+fn principal(live: &Live) -> Option<&str> {
+    let address = Address::checkpoint("identity");
+    let mut ours = live.resources.iter();
+    let identity = ours.find(|resource| resource.address() == Some(&address))?;
+    let Properties::ManagedIdentity(identity) = &identity.resource.as_ref()?.properties else {
+        return None;
+    };
+    identity.principal.as_deref()
 }
 
 /// Keys of the spec, else the one that the live key resource has.

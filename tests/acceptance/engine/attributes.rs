@@ -15,6 +15,8 @@ use super::{
 };
 use crate::harness::{compare, root};
 
+/// The role `Storage Blob Data Reader`.
+const READER: &str = "/subscriptions/00000000-0000-0000-0000-000000000000/providers/Microsoft.Authorization/roleDefinitions/2a2b9908-6ea1-4ae2-8e65-a410df84e7d1";
 /// What the plan showed of each member.
 const SHOWN: &str = "tests/goldens/attributes.txt";
 
@@ -34,6 +36,15 @@ fn version(kind: ResourceKind) -> &'static str {
         "2021-04-01"
     } else if kind == ResourceKind::Disk {
         "2024-03-02"
+    } else if matches!(
+        kind,
+        ResourceKind::StorageAccount | ResourceKind::BlobContainer
+    ) {
+        "2023-05-01"
+    } else if kind == ResourceKind::ManagedIdentity {
+        "2023-01-31"
+    } else if kind == ResourceKind::RoleAssignment {
+        "2022-04-01"
     } else {
         "2024-07-01"
     }
@@ -140,6 +151,12 @@ fn other_words(kind: ResourceKind, place: &str) -> &'static [&'static str] {
         ("name", ResourceKind::Disk) => &["StandardSSD_LRS"],
         ("name", ResourceKind::PublicIpAddress) | ("tier", _) => &["Basic"],
         ("name", ResourceKind::NatGateway) => &["StandardV2"],
+        ("name", ResourceKind::StorageAccount) => &["Standard_GRS"],
+        ("kind", ResourceKind::StorageAccount) => &["BlobStorage"],
+        ("minimumTlsVersion", _) => &["TLS1_1"],
+        ("publicAccess", _) => &["Blob"],
+        ("roleDefinitionId", _) => &[READER],
+        ("principalType", _) => &["User"],
         ("name", ResourceKind::BastionHost) => &["Basic", "Premium"],
         ("poolAllocationMode", _) => &["UserSubscription"],
         ("interNodeCommunication", _) => &["Enabled", "Disabled"],
@@ -428,6 +445,10 @@ fn is_beside(kind: ResourceKind) -> bool {
             | ResourceKind::BatchAccount
             | ResourceKind::BatchPool
             | ResourceKind::MarketplaceTerms
+            | ResourceKind::StorageAccount
+            | ResourceKind::BlobContainer
+            | ResourceKind::ManagedIdentity
+            | ResourceKind::RoleAssignment
     )
 }
 

@@ -83,7 +83,7 @@ pools:
 "#;
 
 /// One of each kind that a stack has beside its own machines: a Bastion host with its address and
-/// its subnet, terms of an image, an account of Batch and pools of it.
+/// its subnet, terms of an image, where checkpoints go, an account of Batch and pools of it.
 pub(super) const BESIDE: &str = r#"
 version: 1
 name: proof
@@ -100,6 +100,7 @@ pools:
     size: Standard_D4s_v5
     zones: [1]
     image: {urn: "nvidia:ngc_azure_17_11:ngc-base-version-24_03_4_gen2:latest", accept_terms: true}
+    checkpoint: {to: blob, hook: /opt/save}
   fixed:
     stage: training
     workload: small

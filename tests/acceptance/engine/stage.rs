@@ -296,6 +296,7 @@ impl Stage {
                 .pools
                 .values()
                 .any(|pool| pool.orchestrator == Orchestrator::Aks),
+            has_checkpoints: spec.pools.values().any(planner::makes_checkpoints),
             has_bastion: spec.access.via == Via::Bastion,
             pools: (!destroy).then(|| spec.pools.keys().cloned().collect()),
             whole_group: destroy,

@@ -43,6 +43,16 @@ MATRIX = {
         "    checkpoint: {to: \"https://acct.blob.core.windows.net/saved\", every: 30m, hook: /root/save}\n"
         "    bootstrap: {script: setup.sh}\n"
     ),
+    "registry-docker": (
+        "    containers: {runtime: docker, images: [\"own.azurecr.io/job:1\"], registry: own.azurecr.io}\n"
+    ),
+    "registry-containerd": (
+        "    containers: {runtime: containerd, images: [\"own.azurecr.io/job:1\", ubuntu], registry: own.azurecr.io}\n"
+    ),
+    "interval": (
+        "    checkpoint: {to: blob, every: 1s, hook: /root/save}\n"
+        "    bootstrap: {script: setup.sh}\n"
+    ),
     "containerd": "    containers: {runtime: containerd, images: [ubuntu]}\n",
 }
 IDENTITY = (
@@ -161,9 +171,13 @@ esac""",
     "curl": r"""case "$*" in
 *StartRequests*) ;;
 *instance/compute/name*) echo work-0 ;;
+*metadata/identity*) echo '{"access_token": "token-of-the-node"}' ;;
+*oauth2/exchange*)
+  [ "$(cat)" = "grant_type=access_token&service=own.azurecr.io&access_token=token-of-the-node" ] &&
+    echo '{"refresh_token": "word-of-the-registry"}' ;;
 *scheduledevents*)
   echo asked >>/fake/events
-  if [ "$(wc -l </fake/events)" -gt 1 ]; then
+  if [ "$(wc -l </fake/events)" -gt "$(cat /fake/quiet 2>/dev/null || echo 1)" ]; then
     echo '{"DocumentIncarnation": 2, "Events": [
       {"EventId": "A-1", "EventType": "Preempt", "Resources": ["work-1"]},
       {"EventId": "B-2", "EventType": "Reboot", "Resources": ["work-0"]},
@@ -173,6 +187,12 @@ esac""",
     "mount.lustre": ":",
     "nvidia-smi": ":",
     "nvidia-ctk": ":",
+    "containerd": ":",
+    "ctr": r"""case "$*" in
+*ls*) cat /fake/pulled ;;
+*--hosts-dir*) grep -h authorization "$4"/*/hosts.toml >/fake/authorization && echo "$5" >>/fake/pulled ;;
+*) echo "$3" >>/fake/pulled ;;
+esac""",
     "docker-when-there": r"""case "$1" in
 image) grep -qxF "$3" /fake/pulled ;;
 pull) echo "$3" >>/fake/pulled ;;
@@ -182,8 +202,9 @@ INSIDE = r"""
 set -eu
 root=$1
 mount -t tmpfs none "$root"
-mkdir -p "$root"/{usr,etc/systemd/system,etc/profile.d,proc,dev,tmp,root,var/lib,var/log,opt,fake,fakes}
+mkdir -p "$root"/{usr,run,etc/systemd/system,etc/profile.d,proc,dev,tmp,root,var/lib,var/log,opt,fake,fakes}
 mount --bind -o ro /usr "$root/usr"
+mount -t tmpfs none "$root/usr/local/bin"
 for name in bin sbin lib lib64; do ln -s "usr/$name" "$root/$name"; done
 for device in null zero urandom; do touch "$root/dev/$device"; mount --bind "/dev/$device" "$root/dev/$device"; done
 ln -s /proc/self/fd "$root/dev/fd"
@@ -209,7 +230,22 @@ cp "$root/var/log/tensorform-bootstrap.log" "$2/log"
 """
 
 
-def run(name, text, disks):
+# What is looked at on a node that signs in to a registry.
+REGISTRY = r"""
+helper=/usr/local/bin/docker-credential-tensorform
+if [ -e "$root/root/.docker/config.json" ]; then
+  cp "$root/root/.docker/config.json" "$2/docker-config"
+  echo own.azurecr.io | chroot "$root" "$helper" get >"$2/credentials"
+  echo other.example | chroot "$root" "$helper" get >"$2/credentials-of-others" || true
+fi
+cp "$root/fake/authorization" "$2/authorization" 2>/dev/null || true
+rm -f "$root/fake/authorization"
+grep -rlE "word-of-the-registry|token-of-the-node|authorization = " \
+  "$root"/{etc,opt,root,run,tmp,var} >"$2/left" || true
+"""
+
+
+def run(name, text, disks, more=""):
     """Runs a bootstrap twice on a machine of fakes with so many local disks."""
     folder = os.path.join(WORK, name)
     shutil.rmtree(folder, ignore_errors=True)
@@ -220,7 +256,7 @@ def run(name, text, disks):
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"#!/bin/bash\necho {tool} \"$@\" >>/fake/asked\n{body}\n")
         os.chmod(path, 0o755)
-    for file, content in [("bootstrap.sh", text), ("disks", str(disks)), ("inside.sh", INSIDE)]:
+    for file, content in [("bootstrap.sh", text), ("disks", str(disks)), ("inside.sh", INSIDE + more)]:
         with open(os.path.join(folder, file), "w", encoding="utf-8") as written:
             written.write(content)
     unshare = ["unshare", "--mount", "--pid", "--fork"]
@@ -390,6 +426,25 @@ with suite.step("a runtime that is missing is installed, and images are pulled o
     check("pull --quiet docker.io/library/ubuntu:latest" in asked, asked)
     check("mount --bind /scratch/docker /var/lib/docker" in asked, asked)
 
+with suite.step("a registry is signed in to by the identity, and nothing that opens it is left on the node", "bash"):
+    place = os.path.join(WORK, "registry-docker-Standard_NC24ads_A100_v4.yaml")
+    said, read = run("registry-docker", render(place, "train", shell=True), 0, REGISTRY)
+    equal(read("result"), "ready\n", said + read("log"))
+    equal(json.loads(read("docker-config"))["credHelpers"], {"own.azurecr.io": "tensorform"})
+    answer = json.loads(read("credentials"))
+    equal((answer["ServerURL"], answer["Secret"]), ("own.azurecr.io", "word-of-the-registry"))
+    check("credentials not found" in read("credentials-of-others"), read("credentials-of-others"))
+    equal(read("left"), "", "no file has a secret")
+    asked = read("asked")
+    check(f"msi_res_id={IDENTITY}" in asked and "token-of-the-node" not in asked, asked)
+    place = os.path.join(WORK, "registry-containerd-Standard_NC24ads_A100_v4.yaml")
+    said, read = run("registry-containerd", render(place, "train", shell=True), 0, REGISTRY)
+    equal(read("result"), "ready\n", said + read("log"))
+    word = base64.b64encode(b"00000000-0000-0000-0000-000000000000:word-of-the-registry").decode()
+    equal(read("authorization"), f'authorization = "Basic {word}"\n')
+    equal(read("left"), "", "no file has a secret")
+    equal(count(read("asked"), "ctr images pull"), 2, read("asked"))
+
 with suite.step("a notice about this node calls the hook of the user's script, and is answered when it ended well", "bash"):
     text = (
         "#!/bin/bash\nset -eu\ncat >/root/save <<'END'\n#!/bin/bash\n"
@@ -409,6 +464,23 @@ with suite.step("a notice about this node calls the hook of the user's script, a
     check("C-3" in answers[0] and "Metadata:true" in answers[0], answers)
     check("systemctl enable --now tensorform-checkpoint.service" in asked, asked)
     check(f"AZCOPY_MSI_RESOURCE_STRING='{IDENTITY}'" in read("profile"), read("profile"))
+
+with suite.step("the hook is called from time to time, one call after another, and a notice waits for none", "bash"):
+    text = (
+        "#!/bin/bash\nset -eu\necho 3 >/fake/quiet\ncat >/root/save <<'END'\n#!/bin/bash\n"
+        "echo \"$1 begun $TENSORFORM_CHECKPOINT_URL\" >>/root/saved\n"
+        "[ \"$1\" = preempt ] || sleep 3\necho \"$1 ended\" >>/root/saved\nEND\nchmod 0700 /root/save\n"
+    )
+    with open(os.path.join(WORK, "setup.sh"), "w", encoding="utf-8") as setup:
+        setup.write(text)
+    place = os.path.join(WORK, "interval-Standard_NC24ads_A100_v4.yaml")
+    said, read = run("interval", render(place, "train", shell=True), 0)
+    equal(read("result"), "ready\n", said + read("log"))
+    saved = read("saved").splitlines()
+    # Each second is one that the first call takes three of; the notice comes in the meantime.
+    check(saved[0].startswith("interval begun https://matrix") and saved[0].endswith("/checkpoints/train"), saved)
+    equal([line.split(" https")[0] for line in saved[1:4]], ["preempt begun", "preempt ended", "interval ended"], saved)
+    check("/userAssignedIdentities/matrix-checkpoint'" in read("profile"), read("profile"))
 
 # Of a server: the program that is there already, and the command line that talks to it.
 SERVER_FAKES = {

@@ -14,7 +14,12 @@ use super::{
     failure::{self, Stopped},
     step::{Own, Performer},
 };
-use crate::{call::Call, lro::drive, read::one::Now, wire};
+use crate::{
+    call::Call,
+    lro::drive,
+    read::one::{Now, read_one},
+    wire,
+};
 
 impl Performer<'_> {
     /// Makes the resource. A VM is made with a precondition; where the API has none, the place is
@@ -23,7 +28,7 @@ impl Performer<'_> {
         if self.step.kind == ResourceKind::MarketplaceTerms {
             return self.accept_terms().await;
         }
-        let body = self.new_body()?;
+        let body = self.new_body().await?;
         // A repair writes over what is half made, so that it cannot demand that nothing is there.
         let precondition = is_written_once(self.step.kind) && self.step.action != Action::Repair;
         if !precondition && self.is_made_already().await? {
@@ -115,8 +120,9 @@ impl Performer<'_> {
     }
 
     /// The body of the new resource, with the tags of the run.
-    fn new_body(&self) -> Result<Value, Stopped> {
+    async fn new_body(&self) -> Result<Value, Stopped> {
         let after = self.with_known_key(self.after()?)?;
+        let after = self.with_known_principal(after).await?;
         let mut body = wire::encode(&after).map_err(|error| failure::of_encoding(&error))?;
         self.add_password(&after, &mut body)?;
         self.add_custom_data(&after, &mut body)?;
@@ -154,6 +160,42 @@ impl Performer<'_> {
         run_tags.set(tags::CREATED, self.run.inputs.created_at.to_string());
         run_tags.set(tags::RUN, &self.run.inputs.nonce);
         run_tags
+    }
+
+    /// The resource with the principal that the plan could not know: that of the identity that an
+    /// earlier step has made.
+    async fn with_known_principal(&self, mut resource: Resource) -> Result<Resource, Stopped> {
+        let Properties::RoleAssignment(role) = &mut resource.properties else {
+            return Ok(resource);
+        };
+        if role.principal != Known::AfterApply {
+            return Ok(resource);
+        }
+        let mut steps = self.run.plan.steps.iter();
+        let identity = steps.find(|step| {
+            step.kind == ResourceKind::ManagedIdentity && self.step.needs.contains(&step.address)
+        });
+        let found = match identity {
+            Some(step) => read_one(self.run.client, step.kind, &step.id)
+                .await
+                .map_err(|error| self.failed(&error))?,
+            None => None,
+        };
+        let live = found.and_then(|now| now.live.resource);
+        let principal = live.and_then(|live| {
+            let Properties::ManagedIdentity(identity) = live.properties else {
+                return None;
+            };
+            identity.principal
+        });
+        let principal = principal.ok_or_else(|| {
+            failure::ours(
+                "ValueNotKnown",
+                "the identity that gets the role tells no principal",
+            )
+        })?;
+        role.principal = Known::Value(principal);
+        Ok(resource)
     }
 
     /// The resource with the key that the plan could not know.

@@ -6,7 +6,7 @@ use azure_core::Method;
 use model::{
     ids::ArmId,
     plan::Action,
-    resource::{Resource, ResourceKind, tags},
+    resource::{Resource, ResourceKind, Tags, tags},
 };
 use serde_json::Value;
 
@@ -17,7 +17,10 @@ use super::{
 };
 use crate::{
     call::MachineAction,
-    read::{LIST_LAG, one::Now},
+    read::{
+        LIST_LAG,
+        one::{Now, read_one},
+    },
     versions, wire,
 };
 
@@ -32,12 +35,11 @@ impl Performer<'_> {
             return Ok(());
         }
         self.compare(Some(&now), own)?;
-        if now
-            .tags()
-            .get(tags::PROTECT)
-            .is_some_and(|value| value.eq_ignore_ascii_case("true"))
-        {
+        if is_protected(now.tags()) {
             return Err(failure::protected());
+        }
+        if self.step.kind == ResourceKind::BlobContainer {
+            self.refuse_if_account_is_protected().await?;
         }
         own.all();
         if self.step.kind == ResourceKind::ResourceGroup {
@@ -89,6 +91,20 @@ impl Performer<'_> {
         })
     }
 
+    /// Refuses to delete a container in an account that somebody has protected since.
+    async fn refuse_if_account_is_protected(&self) -> Result<(), Stopped> {
+        let service = self.step.id.parent();
+        let Some(account) = service.and_then(|service| service.parent()) else {
+            return Ok(());
+        };
+        let found = read_one(self.run.client, ResourceKind::StorageAccount, &account).await;
+        let found = found.map_err(|error| self.failed(&error))?;
+        match found {
+            Some(now) if is_protected(now.tags()) => Err(failure::protected()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Refuses to delete a group with something in it. What this plan has deleted may show for a
     /// while.
     async fn refuse_unless_empty(&self) -> Result<(), Stopped> {
@@ -131,4 +147,10 @@ impl Performer<'_> {
         }
         deleted
     }
+}
+
+/// Whether these are the tags of something protected.
+fn is_protected(all: &Tags) -> bool {
+    all.get(tags::PROTECT)
+        .is_some_and(|value| value.eq_ignore_ascii_case("true"))
 }

@@ -123,7 +123,12 @@ impl Performer<'_> {
     fn patience(&self, method: Method, error: &ArmError) -> Duration {
         let code = error.innermost().0.to_lowercase();
         // The plan's order has made what is referred to; its news may not have spread yet.
-        if code == "parentresourcenotfound" || code == "invalidresourcereference" {
+        let not_spread = [
+            "parentresourcenotfound",
+            "invalidresourcereference",
+            "failedidentityoperation",
+        ];
+        if not_spread.contains(&code.as_str()) {
             return Duration::from_secs(20);
         }
         // Our own earlier attempt may be what is in the way of a write that must not happen twice:

@@ -6,7 +6,7 @@ use model::{
     address::Address,
     ids::ArmId,
     live::{Instance, Live, LiveResource, Owner, State, Unread},
-    resource::{ResourceKind, Tags, tags},
+    resource::{CHECKPOINTS, ResourceKind, Tags, tags},
 };
 use serde_json::Value;
 
@@ -169,26 +169,10 @@ impl<'a> Assembly<'a> {
             id: id.clone(),
         };
         if live.owner != Owner::Foreign {
-            match kind {
-                ResourceKind::VirtualNetwork => self.add_subnets(&live, body),
-                ResourceKind::VirtualMachine => self.add_machine(&live, body),
-                ResourceKind::ResourceGroup
-                | ResourceKind::Subnet
-                | ResourceKind::NetworkSecurityGroup
-                | ResourceKind::PublicIpAddress
-                | ResourceKind::NatGateway
-                | ResourceKind::BastionHost
-                | ResourceKind::SshPublicKey
-                | ResourceKind::ProximityPlacementGroup
-                | ResourceKind::NetworkInterface
-                | ResourceKind::Disk
-                | ResourceKind::BatchAccount
-                | ResourceKind::BatchPool
-                | ResourceKind::KubernetesCluster
-                | ResourceKind::AgentPool
-                | ResourceKind::NodeArray
-                | ResourceKind::MarketplaceTerms
-                | ResourceKind::VirtualMachineScaleSet => {}
+            if kind == ResourceKind::VirtualNetwork {
+                self.add_subnets(&live, body);
+            } else if kind == ResourceKind::VirtualMachine {
+                self.add_machine(&live, body);
             }
         }
         self.found.insert(id, live);
@@ -214,6 +198,9 @@ impl<'a> Assembly<'a> {
     /// Whose a resource is. An OS disk carries a copy of its VM's tags: the VM decides. A copy
     /// that no VM holds any more is a leftover of ours, at an address of its own.
     fn owner(&mut self, kind: ResourceKind, id: &ArmId, body: &Value, tags: &Tags) -> Owner {
+        if let Some(owner) = self.owner_of_checkpoints(kind, id) {
+            return owner;
+        }
         let child_of = |of: ArmId| Owner::Child { of, address: None };
         if kind == ResourceKind::Disk
             && let Some(machine) = self.os_disks.get(id)
@@ -260,6 +247,26 @@ impl<'a> Assembly<'a> {
             (Some(leftover), None) => Owner::Stack(leftover),
             (None, _) => Owner::Stack(address),
         }
+    }
+
+    /// Whose a container is, or a role on one. Neither carries tags: they are the stack's by what
+    /// they are in, and the account comes before them.
+    fn owner_of_checkpoints(&self, kind: ResourceKind, id: &ArmId) -> Option<Owner> {
+        let (of, address) = if kind == ResourceKind::BlobContainer {
+            let is_own = id.name().eq_ignore_ascii_case(CHECKPOINTS);
+            let account = id.parent().and_then(|service| service.parent());
+            (account, is_own.then(|| Address::checkpoint("container")))
+        } else if kind == ResourceKind::RoleAssignment {
+            (id.scope(), Some(Address::checkpoint("role")))
+        } else {
+            return None;
+        };
+        let holder = of.and_then(|of| self.found.get(&of));
+        let ours = holder.filter(|holder| holder.owner != Owner::Foreign);
+        Some(ours.map_or(Owner::Foreign, |ours| Owner::Child {
+            of: ours.id.clone(),
+            address,
+        }))
     }
 
     fn state(&self, id: &ArmId, body: &Value) -> State {

@@ -84,6 +84,7 @@ pub(super) async fn fetch(client: &Client, scope: &ReadScope) -> Result<Lists, R
     reader.batch(&tagged, &mut lists).await?;
     reader.clusters(&tagged, &mut lists).await?;
     reader.node_arrays(&mut lists).await?;
+    reader.checkpoints(&tagged, &mut lists).await?;
     reader.rare(&tagged, &mut lists).await?;
     reader.instances(&mut lists).await?;
     reader.disks(&tagged, &mut lists).await?;

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod batch;
+mod checkpoints;
 pub(crate) mod instances;
 mod kubernetes;
 mod leftover;
@@ -39,6 +40,9 @@ pub struct ReadScope {
     /// Whether the spec has agent pools, so that clusters of Kubernetes are read even where none is
     /// known of yet.
     pub has_aks: bool,
+    /// Whether the spec has the tool make where checkpoints go, so that accounts of storage and
+    /// identities are read even where none is known of yet.
+    pub has_checkpoints: bool,
     /// Whether the spec has a Bastion host, so that hosts are read even where none is known of yet.
     pub has_bastion: bool,
     /// The pools whose nodes the run is about. Once scale sets of the stack hold all of them, VMs

@@ -89,6 +89,7 @@ fn scope() -> ReadScope {
         has_aks: false,
         has_bastion: false,
         pools: None,
+        has_checkpoints: false,
         whole_group: false,
         read_at: None,
     }

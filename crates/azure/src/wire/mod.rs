@@ -21,6 +21,7 @@ mod proximity_placement_group;
 mod public_ip_address;
 mod scale_set;
 mod ssh_public_key;
+mod storage;
 mod subnet;
 mod virtual_machine;
 mod virtual_network;
@@ -99,6 +100,10 @@ pub(crate) fn encode(resource: &Resource) -> Result<Value, EncodeError> {
         Properties::AgentPool(pool) => kubernetes::encode_pool(pool)?,
         Properties::NodeArray(array) => node_array::encode(array)?,
         Properties::NetworkInterface(interface) => network_interface::encode(interface),
+        Properties::StorageAccount(account) => storage::encode_account(account),
+        Properties::BlobContainer(container) => storage::encode_container(container),
+        Properties::ManagedIdentity(identity) => storage::encode_identity(identity),
+        Properties::RoleAssignment(role) => storage::encode_role(role)?,
         Properties::MarketplaceTerms(terms) => marketplace_terms::encode(terms),
     };
     if resource.kind().takes_tags() {
@@ -151,6 +156,12 @@ pub(crate) fn decode_with(
         ResourceKind::NetworkInterface => {
             Properties::NetworkInterface(network_interface::decode(body)?)
         }
+        ResourceKind::StorageAccount => Properties::StorageAccount(storage::decode_account(body)?),
+        ResourceKind::BlobContainer => Properties::BlobContainer(storage::decode_container(body)?),
+        ResourceKind::ManagedIdentity => {
+            Properties::ManagedIdentity(storage::decode_identity(body)?)
+        }
+        ResourceKind::RoleAssignment => Properties::RoleAssignment(storage::decode_role(body)?),
         ResourceKind::MarketplaceTerms => {
             Properties::MarketplaceTerms(marketplace_terms::decode(body)?)
         }

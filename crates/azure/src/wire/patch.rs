@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{
     EncodeError, batch, encode, fields, identity, kubernetes, request::as_request, scale_set,
-    set_tags, tags_of,
+    set_tags, storage, tags_of,
 };
 
 /// One write that is part of a change.
@@ -57,6 +57,10 @@ pub(crate) fn put_body(after: &Resource, live: &Value) -> Result<Value, EncodeEr
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::BatchAccount(_)
+        | Properties::StorageAccount(_)
+        | Properties::BlobContainer(_)
+        | Properties::ManagedIdentity(_)
+        | Properties::RoleAssignment(_)
         | Properties::BatchPool(_)
         | Properties::NodeArray(_)
         | Properties::Disk(_) => encode(after)?,
@@ -93,22 +97,13 @@ pub(crate) fn changes(
     if let Properties::AgentPool(pool) = &after.properties {
         return kubernetes::pool_changes(pool, attributes, live);
     }
+    if let Properties::StorageAccount(account) = &after.properties {
+        let body = storage::account_patch(account, attributes)?;
+        return Ok(vec![Change::Patch(body)]);
+    }
     match after.kind() {
-        ResourceKind::VirtualMachine => {
-            // What is a resource of its own comes last.
-            let (readiness, own): (Vec<String>, Vec<String>) = attributes
-                .iter()
-                .cloned()
-                .partition(|path| path == "reports_readiness");
-            let (identities, own): (Vec<String>, Vec<String>) =
-                own.into_iter().partition(|path| path == "identities");
-            let mut changes = machine_changes(after, &own, live)?;
-            if !identities.is_empty() {
-                add_identities(after, live, &mut changes);
-            }
-            changes.extend(readiness.iter().map(|_| Change::PutReadiness));
-            Ok(changes)
-        }
+        ResourceKind::BlobContainer => encode(after).map(|body| vec![Change::Patch(body)]),
+        ResourceKind::VirtualMachine => all_of_machine(after, attributes, live),
         ResourceKind::Disk => {
             let encoded = encode(after)?;
             disk_patch(attributes, "", &encoded).map(|body| vec![Change::Patch(body)])
@@ -118,6 +113,9 @@ pub(crate) fn changes(
         | ResourceKind::NetworkInterface
         | ResourceKind::ProximityPlacementGroup
         | ResourceKind::MarketplaceTerms
+        | ResourceKind::StorageAccount
+        | ResourceKind::ManagedIdentity
+        | ResourceKind::RoleAssignment
         | ResourceKind::BatchAccount
         | ResourceKind::BatchPool
         | ResourceKind::KubernetesCluster
@@ -133,6 +131,26 @@ pub(crate) fn changes(
             over_live(after, attributes, live).map(|body| vec![Change::Put(body)])
         }
     }
+}
+
+fn all_of_machine(
+    after: &Resource,
+    attributes: &[String],
+    live: &Value,
+) -> Result<Vec<Change>, EncodeError> {
+    // What is a resource of its own comes last.
+    let (readiness, own): (Vec<String>, Vec<String>) = attributes
+        .iter()
+        .cloned()
+        .partition(|path| path == "reports_readiness");
+    let (identities, own): (Vec<String>, Vec<String>) =
+        own.into_iter().partition(|path| path == "identities");
+    let mut changes = machine_changes(after, &own, live)?;
+    if !identities.is_empty() {
+        add_identities(after, live, &mut changes);
+    }
+    changes.extend(readiness.iter().map(|_| Change::PutReadiness));
+    Ok(changes)
 }
 
 fn unchangeable(attributes: &[String]) -> EncodeError {

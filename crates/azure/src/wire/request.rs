@@ -15,20 +15,7 @@ fn shape(kind: ResourceKind) -> Shape {
     let (top, properties): (&[&str], &[&str]) = match kind {
         ResourceKind::VirtualNetwork => (
             &["location", "tags", "extendedLocation", "properties"],
-            &[
-                "addressSpace",
-                "dhcpOptions",
-                "flowTimeoutInMinutes",
-                "subnets",
-                "virtualNetworkPeerings",
-                "enableDdosProtection",
-                "enableVmProtection",
-                "ddosProtectionPlan",
-                "bgpCommunities",
-                "encryption",
-                "ipAllocations",
-                "privateEndpointVNetPolicies",
-            ],
+            NETWORK,
         ),
         ResourceKind::NetworkSecurityGroup => (
             &["location", "tags", "properties"],
@@ -67,10 +54,29 @@ fn shape(kind: ResourceKind) -> Shape {
         | ResourceKind::KubernetesCluster
         | ResourceKind::AgentPool
         | ResourceKind::NodeArray
+        | ResourceKind::StorageAccount
+        | ResourceKind::BlobContainer
+        | ResourceKind::ManagedIdentity
+        | ResourceKind::RoleAssignment
         | ResourceKind::MarketplaceTerms => (&["properties"], SUBNET),
     };
     Shape { top, properties }
 }
+
+const NETWORK: &[&str] = &[
+    "addressSpace",
+    "dhcpOptions",
+    "flowTimeoutInMinutes",
+    "subnets",
+    "virtualNetworkPeerings",
+    "enableDdosProtection",
+    "enableVmProtection",
+    "ddosProtectionPlan",
+    "bgpCommunities",
+    "encryption",
+    "ipAllocations",
+    "privateEndpointVNetPolicies",
+];
 
 const BASTION: &[&str] = &[
     "ipConfigurations",

@@ -115,6 +115,7 @@ impl Rig {
             has_aks: false,
             has_bastion: false,
             pools: None,
+            has_checkpoints: false,
             whole_group: false,
             read_at: None,
         };

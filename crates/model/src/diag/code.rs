@@ -184,6 +184,8 @@ codes! {
     PermissionMissing = "RIGHT002", Warning;
     /// What the subscription or the credential allows and could not be read.
     RightsUnknown = "RIGHT003", Warning;
+    /// A role that the credential may not give.
+    RoleNotGiven = "RIGHT005", Error;
     /// A policy that does not let nodes be made.
     PolicyDenies = "RIGHT004", Error;
     /// What an offline plan cannot know.
@@ -222,6 +224,8 @@ codes! {
     ReleaseRefused = "OWN007", Error;
     /// A data disk of others on a VM of the stack.
     ForeignDisk = "OWN008", Warning;
+    /// An identity that nodes which stay go on using.
+    IdentityKept = "OWN009", Note;
     /// A stack whose lifetime is over.
     LifetimeOver = "LIFE001", Warning;
     /// A VM that runs although its last operation failed.

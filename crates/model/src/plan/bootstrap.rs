@@ -99,6 +99,19 @@ pub struct ContainerSetup {
     /// The images.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<String>,
+    /// The registry that nodes sign in to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registry: Option<RegistrySetup>,
+}
+
+/// A registry that nodes sign in to by an identity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegistrySetup {
+    /// Its host.
+    pub host: String,
+    /// The identity.
+    pub identity: ArmId,
 }
 
 impl Setup {

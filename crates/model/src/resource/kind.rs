@@ -66,6 +66,14 @@ kinds! {
     NodeArray = "Microsoft.Compute/virtualMachines/runCommands", tags: true;
     /// A network interface that its VM left behind; those of VMs go along with them.
     NetworkInterface = "Microsoft.Network/networkInterfaces", tags: true;
+    /// An account of storage.
+    StorageAccount = "Microsoft.Storage/storageAccounts", tags: true;
+    /// A container of blobs in an account of storage.
+    BlobContainer = "Microsoft.Storage/storageAccounts/blobServices/containers", tags: false;
+    /// An identity that machines sign in with.
+    ManagedIdentity = "Microsoft.ManagedIdentity/userAssignedIdentities", tags: true;
+    /// A role that a principal has on what the assignment stands on.
+    RoleAssignment = "Microsoft.Authorization/roleAssignments", tags: false;
     /// The terms of a purchase plan of the marketplace: the subscription's, never the stack's.
     MarketplaceTerms = "Microsoft.MarketplaceOrdering/offerTypes/publishers/offers/plans/agreements", tags: false;
 }

@@ -15,6 +15,8 @@ pub mod kubernetes;
 
 pub mod cyclecloud;
 
+pub mod storage;
+
 pub mod tags;
 
 pub mod attributes;
@@ -28,7 +30,7 @@ use crate::{ids::ArmId, units::SizeName};
 
 pub use self::{
     batch::*, cyclecloud::*, kind::ResourceKind, kubernetes::*, properties::*, scale_set::*,
-    tags::Tags,
+    storage::*, tags::Tags,
 };
 
 /// A value, or the knowledge that only apply can give it.

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    AgentPool, BatchAccount, BatchPool, Known, KubernetesCluster, NodeArray, ResourceKind, ScaleSet,
+    AgentPool, BatchAccount, BatchPool, BlobContainer, Known, KubernetesCluster, ManagedIdentity,
+    NodeArray, ResourceKind, RoleAssignment, ScaleSet, StorageAccount,
 };
 use crate::{
     ids::ArmId,
@@ -68,6 +69,10 @@ properties! {
     AgentPool(Box<AgentPool>),
     NodeArray(Box<NodeArray>),
     NetworkInterface(LooseInterface),
+    StorageAccount(StorageAccount),
+    BlobContainer(BlobContainer),
+    ManagedIdentity(ManagedIdentity),
+    RoleAssignment(RoleAssignment),
     MarketplaceTerms(MarketplaceTerms),
 }
 

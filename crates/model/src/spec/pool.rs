@@ -349,8 +349,10 @@ pub struct Containers {
     pub runtime: ContainerRuntime,
     /// Images to pull.
     pub images: Vec<String>,
-    /// The registry they come from.
+    /// The registry that nodes sign in to.
     pub registry: Option<String>,
+    /// The identity by which they do.
+    pub identity: Option<ArmId>,
 }
 
 /// What runs containers.
@@ -474,6 +476,8 @@ pub struct Checkpoint {
     pub hook: String,
     /// The identity by which nodes reach the container.
     pub identity: Option<ArmId>,
+    /// Whether a container that the tool makes is never deleted.
+    pub protect: bool,
 }
 
 /// Where checkpoints go.
@@ -481,6 +485,8 @@ pub struct Checkpoint {
 pub enum CheckpointTarget {
     /// A container made by the tool.
     Blob,
+    /// The same, once its URL is known: what plans are made of.
+    Made(String),
     /// An existing container.
     Url(String),
 }

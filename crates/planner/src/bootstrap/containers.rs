@@ -1,20 +1,51 @@
 //! Containers: a runtime, the NVIDIA Container Toolkit, and images that are pulled.
 
-use model::{plan::ContainerSetup, spec::ContainerRuntime};
+use model::{
+    plan::{ContainerSetup, RegistrySetup},
+    spec::ContainerRuntime,
+};
 use serde_json::Value;
+
+use super::files::{File, PROGRAM, own};
 
 /// Software that nodes get, in pinned versions, with the source and the day of each.
 const SOFTWARE: &str = include_str!("../../../../manifests/node_software.json");
 
 /// What the step is told.
 pub(super) fn settings(setup: &ContainerSetup) -> Vec<(&'static str, String)> {
-    let ContainerSetup { runtime, images } = setup;
+    let ContainerSetup {
+        runtime,
+        images,
+        registry,
+    } = setup;
     let images: Vec<String> = images.iter().map(|image| whole(image)).collect();
     let toolkit = version("nvidia-container-toolkit").unwrap_or_default();
-    vec![
+    let mut settings = vec![
         ("CONTAINER_RUNTIME", word(*runtime).to_owned()),
         ("CONTAINER_IMAGES", images.join(" ")),
         ("TOOLKIT_VERSION", toolkit),
+    ];
+    if let Some(RegistrySetup { host, identity }) = registry {
+        settings.push(("REGISTRY", host.clone()));
+        settings.push(("REGISTRY_IDENTITY", identity.to_string()));
+    }
+    settings
+}
+
+/// What signs in to the registry of the plan, where there is one.
+pub(super) fn helpers(setup: &ContainerSetup) -> Vec<File> {
+    if setup.registry.is_none() {
+        return Vec::new();
+    }
+    let token = include_str!("scripts/registry-token.sh");
+    let helper = include_str!("scripts/docker-credential-tensorform.sh");
+    vec![
+        own("registry-token", PROGRAM, token),
+        File {
+            path: "/usr/local/bin/docker-credential-tensorform".to_owned(),
+            permissions: PROGRAM,
+            text: helper.to_owned(),
+        },
     ]
 }
 

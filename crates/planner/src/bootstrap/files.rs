@@ -34,7 +34,7 @@ pub struct File {
     pub text: String,
 }
 
-const PROGRAM: &str = "0755";
+pub(super) const PROGRAM: &str = "0755";
 const PLAIN: &str = "0644";
 /// The user's script may say what only the administrator is to read.
 const PRIVATE: &str = "0700";
@@ -96,10 +96,11 @@ fn steps(node: Node<'_>, settings: &mut Vec<(&'static str, String)>) -> Vec<File
         let text = include_str!("scripts/mounts.sh");
         steps.push(own("steps/20-mounts", PROGRAM, text));
     }
-    if let Some(containers) = containers {
-        settings.extend(containers::settings(containers));
+    if let Some(setup_of_containers) = containers {
+        settings.extend(containers::settings(setup_of_containers));
         let text = include_str!("scripts/containers.sh");
         steps.push(own("steps/30-containers", PROGRAM, text));
+        steps.extend(containers::helpers(setup_of_containers));
     }
     if let Some(checkpoint) = checkpoint {
         steps.extend(saving(checkpoint, settings));
@@ -162,7 +163,7 @@ fn serving(server: &ServerSetup, settings: &mut Vec<(&'static str, String)>) -> 
 }
 
 /// A file in the folder of the bootstrap.
-fn own(name: &str, permissions: &'static str, text: &str) -> File {
+pub(super) fn own(name: &str, permissions: &'static str, text: &str) -> File {
     File {
         path: format!("{FOLDER}/{name}"),
         permissions,

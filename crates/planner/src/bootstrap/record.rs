@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use model::{
     catalog::{Catalog, Size},
     digest,
-    plan::{Bootstrap, BootstrapOnSize, CheckpointSetup, ContainerSetup, ScriptReference, Setup},
-    spec::{Checkpoint, CheckpointTarget, ContainerRuntime, Orchestrator, Pool, Spec},
+    plan::{
+        Bootstrap, BootstrapOnSize, CheckpointSetup, ContainerSetup, RegistrySetup,
+        ScriptReference, Setup,
+    },
+    spec::{Checkpoint, CheckpointTarget, ContainerRuntime, Containers, Orchestrator, Pool, Spec},
     units::{SizeName, Span},
 };
 
@@ -45,8 +48,17 @@ fn containers(pool: &Pool) -> Option<ContainerSetup> {
     let setup = ContainerSetup {
         runtime: containers.runtime,
         images: containers.images.clone(),
+        registry: registry(containers),
     };
     (setup.runtime != ContainerRuntime::None).then_some(setup)
+}
+
+/// The registry that nodes sign in to, and by what.
+fn registry(containers: &Containers) -> Option<RegistrySetup> {
+    Some(RegistrySetup {
+        host: containers.registry.clone()?,
+        identity: containers.identity.clone()?,
+    })
 }
 
 /// What writes checkpoints on the nodes of a pool, and where.
@@ -56,8 +68,9 @@ fn checkpoint(pool: &Pool) -> Option<CheckpointSetup> {
         every,
         hook,
         identity,
+        protect: _,
     } = pool.checkpoint.as_ref()?;
-    let CheckpointTarget::Url(container) = to else {
+    let (CheckpointTarget::Url(container) | CheckpointTarget::Made(container)) = to else {
         return None;
     };
     Some(CheckpointSetup {

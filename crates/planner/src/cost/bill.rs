@@ -51,6 +51,8 @@ pub(super) enum Thing {
     },
     /// A service of the network or above it.
     Service(Service),
+    /// Storage that is paid for by what is in it and how often it is written and read.
+    Storage,
     /// What the seller of an image asks for its software, which no list prices.
     Software(String),
 }
@@ -162,9 +164,16 @@ fn things(item: Item<'_>, state: State) -> Vec<(&Region, Thing, u32)> {
         Properties::BastionHost(host) => {
             vec![(&host.location, Service::of_bastion(&host.sku), 1)]
         }
+        Properties::StorageAccount(account) => {
+            // What is in it, and how often it is written, nobody knows before.
+            vec![(&account.location, Thing::Storage, 1)]
+        }
         // These cost nothing by themselves.
         Properties::MarketplaceTerms(_)
         | Properties::BatchAccount(_)
+        | Properties::BlobContainer(_)
+        | Properties::ManagedIdentity(_)
+        | Properties::RoleAssignment(_)
         | Properties::NetworkInterface(_)
         | Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
@@ -276,6 +285,7 @@ pub(super) fn price(bills: &Bills, elsewhere: Option<&Region>, prices: Prices<'_
                 Thing::Machine { .. }
                 | Thing::Disk { .. }
                 | Thing::Service(_)
+                | Thing::Storage
                 | Thing::Software(_) => Vec::new(),
             };
             Priced {
@@ -324,6 +334,12 @@ fn quoted(
         Thing::Service(service) => {
             let (item, meter, quote) = billed(service.bill(), region, prices);
             (service.kind(), item, meter, quote)
+        }
+        Thing::Storage => {
+            let item = "Storage account, by what is in it".to_owned();
+            let bill = Bill::unpriced(item, "storage.blob");
+            let (item, meter, quote) = billed(bill, region, prices);
+            (CostKind::Service, item, meter, quote)
         }
         Thing::Software(item) => {
             let bill = Bill::unpriced(item.clone(), "marketplace.plan");

@@ -58,14 +58,7 @@ fn table(kind: ResourceKind) -> &'static [Row] {
             ("public_ips", Class::Update),
             ("idle_timeout_minutes", Class::Update),
         ],
-        // Azure raises the tier in place and never lowers it; nothing is lost with a host.
-        ResourceKind::BastionHost => &[
-            ("location", Class::Refuse),
-            ("sku", Class::Replace),
-            ("subnet", Class::Refuse),
-            ("public_ip", Class::Refuse),
-            ("tunneling", Class::Update),
-        ],
+        ResourceKind::BastionHost => BASTION_HOST,
         ResourceKind::SshPublicKey => {
             &[("location", Class::Replace), ("public_key", Class::Update)]
         }
@@ -89,6 +82,12 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::KubernetesCluster => CLUSTER,
         ResourceKind::AgentPool => AGENT_POOL,
         ResourceKind::NodeArray => NODE_ARRAY,
+        ResourceKind::StorageAccount => STORAGE_ACCOUNT,
+        ResourceKind::BlobContainer => &[("public_access", Class::Update)],
+        ResourceKind::ManagedIdentity => {
+            &[("location", Class::Refuse), ("principal", Class::Ignore)]
+        }
+        ResourceKind::RoleAssignment => &[("role", Class::Replace), ("principal", Class::Replace)],
         // Nodes would have to leave the group first. Of interfaces there is only what a VM left
         // behind, and no desired one to compare with.
         ResourceKind::ProximityPlacementGroup | ResourceKind::NetworkInterface => {
@@ -98,6 +97,27 @@ fn table(kind: ResourceKind) -> &'static [Row] {
         ResourceKind::MarketplaceTerms => &[("plan.*", Class::Ignore), ("accepted", Class::Ignore)],
     }
 }
+
+/// Azure raises the tier in place and never lowers it; nothing is lost with a host.
+const BASTION_HOST: &[Row] = &[
+    ("location", Class::Refuse),
+    ("sku", Class::Replace),
+    ("subnet", Class::Refuse),
+    ("public_ip", Class::Refuse),
+    ("tunneling", Class::Update),
+];
+
+/// An account is never made anew: that would lose what is in it. What lets others in is put back;
+/// more copies than one are the wish of whoever made them.
+const STORAGE_ACCOUNT: &[Row] = &[
+    ("location", Class::Refuse),
+    ("sku", Class::Report),
+    ("account_kind", Class::Report),
+    ("shared_keys", Class::Update),
+    ("public_blobs", Class::Update),
+    ("plain_http", Class::Update),
+    ("old_tls", Class::Update),
+];
 
 const VIRTUAL_MACHINE: &[Row] = &[
     ("location", Class::Replace),

@@ -1,6 +1,7 @@
 //! One step for each desired resource: made, compared, or refused.
 
 use model::{
+    address::Address,
     catalog::Catalog,
     diag::{At, Code, Diagnostic, SpecPath},
     live::{FingerprintValues, LiveResource, Owner},
@@ -31,6 +32,7 @@ pub(super) fn step(
                 foreign_disks: foreign_disks::on(desired, live, index),
                 permissions,
                 catalog,
+                is_for_new_principal: is_for_new_principal(desired, index),
             };
             let step = adopt::taken_over(decision.step(changes));
             changes.steps.push(step);
@@ -53,6 +55,7 @@ pub(super) fn step(
                 foreign_disks: foreign_disks::on(desired, live, index),
                 permissions,
                 catalog,
+                is_for_new_principal: is_for_new_principal(desired, index),
             };
             let step = decision.step(changes);
             changes.steps.push(step);
@@ -68,6 +71,15 @@ pub(super) fn step(
             )),
         },
     }
+}
+
+/// Whether a role is for the stack's identity, and that is not there.
+fn is_for_new_principal(desired: &Desired, index: &Index<'_>) -> bool {
+    let identity = Address::checkpoint("identity");
+    desired.resource.kind() == ResourceKind::RoleAssignment
+        && index
+            .at_address(&identity)
+            .is_none_or(|identity| is_going(identity, index))
 }
 
 /// Whether a resource is on its way out, by itself or with its group: what is in a group that is

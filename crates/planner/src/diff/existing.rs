@@ -5,8 +5,9 @@ use model::{
     diag::{At, Code, Diagnostic},
     live::{Instance, LiveResource, Power, Provisioning},
     plan::{Action, AttributeChange, Operation, Reason, ReasonCode, Step},
-    resource::{Resource, ResourceKind},
+    resource::{AFTER_APPLY, Properties, Resource, ResourceKind},
 };
+use serde_json::Value;
 
 use super::{
     Changes, Permissions,
@@ -33,6 +34,8 @@ pub(super) struct Existing<'a> {
     pub(super) foreign_disks: ForeignDisks,
     pub(super) permissions: &'a Permissions,
     pub(super) catalog: &'a Catalog,
+    /// Whether who it gives a role to is made only now.
+    pub(super) is_for_new_principal: bool,
 }
 
 impl Existing<'_> {
@@ -135,6 +138,17 @@ impl Existing<'_> {
         let effects: Vec<Option<Action>> = differences.iter().map(|one| self.effect(one)).collect();
         let is_anew = self.is_to_be_replaced() || effects.contains(&Some(Action::Replace));
         let mut counting = Vec::new();
+        if let (true, Properties::RoleAssignment(old)) =
+            (self.is_for_new_principal, &live.properties)
+        {
+            let difference = Difference {
+                path: "principal".to_owned(),
+                before: Value::from(old.principal.value().cloned()),
+                after: Value::from(AFTER_APPLY),
+                class: Class::Replace,
+            };
+            counting.push((difference, Action::Replace));
+        }
         for (difference, effect) in differences.into_iter().zip(effects) {
             match effect {
                 Some(action) => counting.push((difference, action)),

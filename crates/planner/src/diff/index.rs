@@ -125,6 +125,7 @@ impl<'a> Index<'a> {
             .filter(|group| *group != resource.id)
             .collect();
         ids.extend(resource.id.parent());
+        ids.extend(self.of_checkpoints(resource));
         match resource
             .resource
             .as_ref()
@@ -162,4 +163,40 @@ impl<'a> Index<'a> {
         }
         ids
     }
+
+    /// What of the place for checkpoints a resource cannot be without.
+    fn of_checkpoints(&self, resource: &LiveResource) -> Vec<ArmId> {
+        let mut ids = Vec::new();
+        if let Some(identity) = self.at_address(&Address::checkpoint("identity"))
+            && identities(resource).any(|id| *id == identity.id)
+        {
+            let role = self.at_address(&Address::checkpoint("role"));
+            ids.push(identity.id.clone());
+            ids.extend(role.map(|role| role.id.clone()));
+        }
+        match kind(resource) {
+            // A container is in the account's service, which is no resource of its own.
+            Some(ResourceKind::BlobContainer) => ids.extend(account_of(&resource.id)),
+            Some(ResourceKind::RoleAssignment) => {
+                let identity = self.at_address(&Address::checkpoint("identity"));
+                ids.extend(resource.id.scope());
+                ids.extend(identity.map(|identity| identity.id.clone()));
+            }
+            _ => {}
+        }
+        ids
+    }
+}
+
+/// The account that a container is in.
+pub(super) fn account_of(container: &ArmId) -> Option<ArmId> {
+    container.parent()?.parent()
+}
+
+/// The identities of a machine, or of the machines of a set.
+pub(super) fn identities(resource: &LiveResource) -> impl Iterator<Item = &ArmId> {
+    let resource = resource.resource.as_ref();
+    let of_machine = resource.and_then(|resource| Some(&resource.virtual_machine()?.identities));
+    let of_set = || resource.and_then(|resource| Some(&resource.scale_set()?.identities));
+    of_machine.or_else(of_set).into_iter().flatten()
 }

@@ -15,7 +15,7 @@ use model::{
 use super::{
     Changes,
     decide::{is_protected, reason},
-    index::Index,
+    index::{Index, account_of, identities},
     kind,
 };
 use crate::shape::Desired;
@@ -104,13 +104,16 @@ fn without_kept<'a>(
     {
         let message = format!("`{}` is protected and stays", resource.id.name());
         let finding = Diagnostic::new(Code::Protected, At::Resource((*address).clone()), message)
-            .with_help("to delete it, apply the pool with `protect: false` first, or remove its tag `tensorform-protect`");
+            .with_help(way_out(resource));
         changes
             .diagnostics
             .push(finding.with_severity(how.severity));
         pending.push(address);
     }
     pending.extend(used_by_others(going, index, changes));
+    let identity = used_by_nodes(going, index, changes);
+    pending.extend(identity.and_then(|_| role_of_nodes(going)));
+    pending.extend(identity);
     while let Some(address) = pending.pop() {
         if kept.insert(address)
             && let Some(resource) = going.get(address)
@@ -119,11 +122,66 @@ fn without_kept<'a>(
             pending.extend(held.iter().filter_map(|id| index.address_at(id)));
         }
     }
+    let goes = |address: &&Address| going.contains_key(*address) && !kept.contains(*address);
+    // What is in an account goes with it, and only then.
+    let account_stays = |resource: &LiveResource| {
+        kind(resource) == Some(ResourceKind::BlobContainer)
+            && !account_of(&resource.id)
+                .and_then(|account| index.address_at(&account))
+                .is_some_and(|account| goes(&account))
+    };
     going
         .iter()
-        .filter(|(address, _)| !kept.contains(*address))
+        .filter(|(address, resource)| goes(address) && !account_stays(resource))
         .map(|(address, resource)| (*address, *resource))
         .collect()
+}
+
+/// The role of the identity by which nodes write checkpoints.
+fn role_of_nodes<'a>(going: &BTreeMap<&'a Address, &'a LiveResource>) -> Option<&'a Address> {
+    let mut roles = going.iter();
+    let role = roles.find(|(_, one)| kind(one) == Some(ResourceKind::RoleAssignment));
+    role.map(|(address, _)| *address)
+}
+
+/// The identity by which nodes that stay write checkpoints: they go on doing that.
+fn used_by_nodes<'a>(
+    going: &BTreeMap<&'a Address, &'a LiveResource>,
+    index: &Index<'a>,
+    changes: &mut Changes,
+) -> Option<&'a Address> {
+    let (address, identity) = going
+        .iter()
+        .find(|(_, resource)| kind(resource) == Some(ResourceKind::ManagedIdentity))?;
+    let is_made_anew = |address: &Address| {
+        let mut steps = changes.steps.iter();
+        steps.any(|step| step.address == *address && step.action == Action::Replace)
+    };
+    let mut staying = index
+        .ours()
+        .filter(|(node, _)| !going.contains_key(node) && !is_made_anew(node));
+    let (node, _) = staying.find(|(_, node)| identities(node).any(|id| *id == identity.id))?;
+    let message = format!(
+        "`{}` stays, with its role and the container: `{node}` writes checkpoints by it, and goes on doing that",
+        identity.id.name()
+    );
+    let finding = Diagnostic::new(
+        Code::IdentityKept,
+        At::Resource((*address).clone()),
+        message,
+    );
+    changes.diagnostics.push(
+        finding.with_help("they go once such nodes were made anew: `--replace` does that now"),
+    );
+    Some(address)
+}
+
+/// How something protected can be deleted.
+fn way_out(resource: &LiveResource) -> &'static str {
+    if kind(resource) == Some(ResourceKind::StorageAccount) {
+        return "checkpoints are in it: to delete it with them, apply `checkpoint: {protect: false}` first, or remove its tag `tensorform-protect`";
+    }
+    "to delete it, apply the pool with `protect: false` first, or remove its tag `tensorform-protect`"
 }
 
 /// What something of others uses: Azure would refuse to delete it.

@@ -32,7 +32,12 @@ fn namespaces(steps: &[Step], live: &Live, findings: &mut Findings) {
     let needed: BTreeSet<&str> = made
         .filter_map(|step| step.kind.arm_type().split('/').next())
         // Every subscription has it.
-        .filter(|namespace| *namespace != "Microsoft.Resources")
+        .filter(|namespace| {
+            !matches!(
+                *namespace,
+                "Microsoft.Resources" | "Microsoft.Authorization"
+            )
+        })
         .collect();
     if needed.is_empty() {
         return;
@@ -102,11 +107,14 @@ fn permissions(steps: &[Step], live: &Live, group: &ArmId, findings: &mut Findin
             );
         }
         Some(Answer::Known(permissions)) => {
-            let missing: BTreeSet<&str> = needed
+            let mut missing: BTreeSet<&str> = needed
                 .iter()
                 .map(String::as_str)
                 .filter(|action| !permissions.allow(action))
                 .collect();
+            if missing.remove(GIVES_ROLES) {
+                findings.diagnostics.push(gives_no_roles(&scope));
+            }
             if missing.is_empty() {
                 return;
             }
@@ -120,6 +128,18 @@ fn permissions(steps: &[Step], live: &Live, group: &ArmId, findings: &mut Findin
             );
         }
     }
+}
+
+/// What giving a role takes. Contributor has it not, and nobody who lacks it gets it by chance.
+const GIVES_ROLES: &str = "Microsoft.Authorization/roleAssignments/write";
+
+fn gives_no_roles(scope: &ArmId) -> Diagnostic {
+    let message = format!(
+        "the credential may not give the role that `checkpoint: {{to: blob}}` needs: `{GIVES_ROLES}` in `{scope}`"
+    );
+    Diagnostic::new(Code::RoleNotGiven, At::Nowhere, message)
+        .with_help("ask for the role `Role Based Access Control Administrator` there, beside Contributor")
+        .with_help("or use a container that exists, and an identity that may write in it: `checkpoint: {to: https://…}` and `identity: /subscriptions/…`")
 }
 
 /// The actions that a step needs beside reading.

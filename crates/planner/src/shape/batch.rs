@@ -75,7 +75,7 @@ pub(super) fn pool(scope: Scope<'_>, name: &str, pool: &Pool, selection: &Select
             accelerated: selection.accelerated_networking,
         },
         security: choice.security,
-        identities: identities(scope.spec),
+        identities: identities(scope, pool),
     };
     let mut needs = vec![Address::batch_account()];
     needs.push(scope.subnet.needs.clone());

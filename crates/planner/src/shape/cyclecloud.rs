@@ -42,7 +42,7 @@ pub(super) fn array(
         },
         data_disks: data_disks(pool),
         security: choice.security,
-        identities: identities(scope.spec),
+        identities: identities(scope, pool),
         public_address: scope.spec.access.via == Via::PublicIp,
         is_default: is_first(scope.spec, name),
         start: server.is_some_and(|server| server.start),

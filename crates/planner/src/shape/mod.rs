@@ -14,6 +14,8 @@ mod aks;
 
 mod cyclecloud;
 
+mod checkpoint;
+
 mod scale_set;
 
 mod tags;
@@ -75,6 +77,8 @@ pub struct Context<'a> {
     pub(crate) term: Option<&'a Term>,
     /// Public keys of the administrator, where the spec gives them or a live key resource has them.
     pub ssh_keys: Option<&'a [String]>,
+    /// Who the identity that writes checkpoints is in the directory, where there is one already.
+    pub principal: Option<&'a str>,
 }
 
 /// Every resource of the stack.
@@ -126,6 +130,11 @@ pub fn run(
             subnet: &subnet,
             context,
         };
+        if crate::checkpoint::is_made(pool) {
+            for shared in checkpoint::resources(scope) {
+                share(&mut desired, shared);
+            }
+        }
         add_pool(&mut desired, scope, name, (pool, selection));
     }
     desired.extend(terms(selections, context.subscription));
@@ -209,6 +218,10 @@ fn rank(desired: &Desired) -> u8 {
         ResourceKind::SshPublicKey
         | ResourceKind::ProximityPlacementGroup
         | ResourceKind::BatchAccount
+        | ResourceKind::StorageAccount
+        | ResourceKind::BlobContainer
+        | ResourceKind::ManagedIdentity
+        | ResourceKind::RoleAssignment
         | ResourceKind::KubernetesCluster => 3,
         ResourceKind::Disk
         | ResourceKind::NetworkInterface

@@ -5,13 +5,20 @@ use model::{
     cyclecloud::SERVER_POOL,
     digest,
     ids::ArmId,
-    resource::{PurchasePlan, ResourceKind, SYSTEM_POOL, System},
+    resource::{CHECKPOINTS, PurchasePlan, ResourceKind, SYSTEM_POOL, System},
     spec::Spec,
     units::Region,
 };
 
 /// Characters of a host name that Windows takes.
 const LONGEST_WINDOWS_NAME: usize = 15;
+
+/// Characters of the name of an account of storage.
+const LONGEST_STORAGE_NAME: usize = 24;
+
+/// Characters of the digest in the name of an account of storage. All of Azure shares these names,
+/// so that four would often be taken.
+const STORAGE_HASH_CHARACTERS: usize = 8;
 
 /// Characters of the name of an account of Batch.
 const LONGEST_BATCH_NAME: usize = 24;
@@ -164,6 +171,31 @@ impl Names {
         self.vm(SERVER_POOL, 0).child("runCommands", pool)
     }
 
+    /// The id of the account of storage that checkpoints go to. Its name is unique in all of Azure
+    /// and has small letters and digits alone: the digest of the group stands behind the stack's.
+    pub fn checkpoint_account(&self) -> ArmId {
+        let kept = LONGEST_STORAGE_NAME - STORAGE_HASH_CHARACTERS;
+        let letters = self.stack.chars().filter(char::is_ascii_alphanumeric);
+        let beginning: String = letters.take(kept).collect();
+        let hash = digits(&format!("{}/{}", self.group.key(), self.stack));
+        let hash: String = hash.chars().take(STORAGE_HASH_CHARACTERS).collect();
+        let name = format!("{}{hash}", beginning.to_lowercase());
+        self.group
+            .in_group(ResourceKind::StorageAccount.arm_type(), &name)
+    }
+
+    /// The id of the container that checkpoints go to.
+    pub fn checkpoint_container(&self) -> ArmId {
+        self.checkpoint_account()
+            .child("blobServices", "default")
+            .child("containers", CHECKPOINTS)
+    }
+
+    /// The id of the identity that writes checkpoints. At most 51 characters: Azure allows 128.
+    pub fn checkpoint_identity(&self) -> ArmId {
+        self.shared(ResourceKind::ManagedIdentity, "checkpoint")
+    }
+
     /// The id of a node's data disk.
     pub fn data_disk(&self, pool: &str, index: u32, lun: u32) -> ArmId {
         let name = format!("{}-data{lun}", self.node(pool, index));
@@ -173,9 +205,13 @@ impl Names {
 
 /// The beginning of the digest of a text.
 fn hash(text: &str) -> String {
+    digits(text).chars().take(HASH_CHARACTERS).collect()
+}
+
+/// The digest of a text without its kind.
+fn digits(text: &str) -> String {
     let digest = digest::of_text(text);
-    let digits = digest.rsplit(':').next().unwrap_or_default();
-    digits.chars().take(HASH_CHARACTERS).collect()
+    digest.rsplit(':').next().unwrap_or_default().to_owned()
 }
 
 /// The id of the terms of a purchase plan, which belong to the subscription.

@@ -18,8 +18,10 @@ use model::{
 };
 use rust_decimal::Decimal;
 
-use super::{Allowed, Context, Desired, allowed, names::Names, network::SubnetOfNodes, tags};
-use crate::{bootstrap, select::Selection};
+use super::{
+    Allowed, Context, Desired, allowed, checkpoint, names::Names, network::SubnetOfNodes, tags,
+};
+use crate::{bootstrap, checkpoint::is_made, select::Selection};
 
 /// What all nodes of a stack share.
 #[derive(Clone, Copy)]
@@ -196,6 +198,7 @@ impl Node<'_> {
         needs.extend(self.os().is_linux().then(Address::ssh_key));
         needs.extend(self.selection.terms.as_ref().map(Address::terms));
         needs.extend(need_of_group(self.name, self.pool));
+        needs.extend(writes_checkpoints(self.pool));
         needs.extend(
             self.pool
                 .disks
@@ -222,7 +225,7 @@ impl Node<'_> {
     }
 
     fn identities(&self) -> BTreeSet<ArmId> {
-        let mut all = identities(self.scope.spec);
+        let mut all = identities(self.scope, self.pool);
         let server = self.pool.server.as_ref();
         all.extend(server.map(|server| server.identity.clone()));
         all
@@ -307,10 +310,20 @@ pub(super) fn priority(priority: &Priority) -> VmPriority {
     }
 }
 
-/// The identities of every node.
-pub(super) fn identities(spec: &Spec) -> BTreeSet<ArmId> {
-    match &spec.identity {
+/// The identities of every node of a pool: that of the spec, and that which writes checkpoints.
+pub(super) fn identities(scope: Scope<'_>, pool: &Pool) -> BTreeSet<ArmId> {
+    let mut ids = match &scope.spec.identity {
         Identity::User(id) => BTreeSet::from([id.clone()]),
         Identity::None | Identity::System => BTreeSet::new(),
+    };
+    if is_made(pool) {
+        ids.insert(scope.names.checkpoint_identity());
     }
+    ids
+}
+
+/// What must be there before nodes of a pool write checkpoints.
+pub(super) fn writes_checkpoints(pool: &Pool) -> impl Iterator<Item = Address> + use<> {
+    let needs = is_made(pool).then(checkpoint::needs);
+    needs.into_iter().flatten()
 }

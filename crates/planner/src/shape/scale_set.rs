@@ -11,7 +11,7 @@ use model::{
 
 use super::{
     Allowed, Desired, allowed,
-    node::{Scope, data_disks, identities, need_of_group, priority},
+    node::{Scope, data_disks, identities, need_of_group, priority, writes_checkpoints},
     tags,
 };
 use crate::{bootstrap, select::Selection};
@@ -61,13 +61,14 @@ pub(super) fn pool(
             public_address: scope.spec.access.via == Via::PublicIp,
         },
         security: choice.security,
-        identities: identities(scope.spec),
+        identities: identities(scope, pool),
         reports_readiness: bootstrap::of_pool(pool).is_some(),
     };
     let mut needs = vec![scope.subnet.needs.clone()];
     needs.push(Address::ssh_key());
     needs.extend(need_of_group(name, pool));
     needs.extend(selection.terms.as_ref().map(Address::terms));
+    needs.extend(writes_checkpoints(pool));
     Desired {
         address: Address::scale_set(name),
         id: scope.names.scale_set(name),

@@ -195,6 +195,7 @@ fn containers_run_on_images_that_bring_what_runs_them() {
             runtime: model::spec::ContainerRuntime::Docker,
             images: vec!["nvcr.io/nvidia/pytorch:24.07-py3".to_owned()],
             registry: None,
+            identity: None,
         });
     };
     let mut scoring = scoring(1);

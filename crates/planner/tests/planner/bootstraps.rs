@@ -175,6 +175,7 @@ fn a_pool_of_batch_has_it_as_the_start_task_of_nodes_to_come() {
             runtime: ContainerRuntime::Docker,
             images: vec!["ubuntu".to_owned()],
             registry: None,
+            identity: None,
         });
         with_script(pool, text, OnBootstrapChange::Replace)
     };
@@ -226,6 +227,7 @@ fn training_on_spot_nodes_has_them_listen_for_the_notice() {
         every: Some(Span::from_seconds(1800)),
         hook: "/data/save".to_owned(),
         identity: id.parse().ok(),
+        protect: true,
     });
     let plan = good_plan(&spec(pool), &empty());
     let (_, recorded) = plan.bootstraps.first_key_value().expect("a bootstrap");
@@ -352,6 +354,7 @@ fn stores_and_containers_are_part_of_what_nodes_have_run() {
             runtime: ContainerRuntime::Docker,
             images: vec![image.to_owned()],
             registry: None,
+            identity: None,
         });
         spec(pool)
     };

@@ -10,6 +10,7 @@ mod sticky;
 
 mod zones;
 
+mod checkpoints;
 mod choosing;
 
 mod decisions;

@@ -27,6 +27,7 @@ fn in_containers(mut pool: Pool) -> Pool {
         runtime: ContainerRuntime::Docker,
         images: vec!["nvcr.io/nvidia/pytorch:24.07-py3".to_owned()],
         registry: None,
+        identity: None,
     });
     pool
 }
@@ -38,6 +39,7 @@ fn serving_from(runtime: ContainerRuntime) -> Pool {
         runtime,
         images: Vec::new(),
         registry: None,
+        identity: None,
     });
     pool
 }

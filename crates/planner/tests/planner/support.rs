@@ -216,6 +216,8 @@ fn answer(question: Question, live: &mut Live) {
                 "Microsoft.Network",
                 "Microsoft.MarketplaceOrdering",
                 "Microsoft.Batch",
+                "Microsoft.ManagedIdentity",
+                "Microsoft.Storage",
                 "Microsoft.ContainerService",
             ]
             .map(|name| (name.to_owned(), "Registered".to_owned()));

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use model::{
+    ids::ArmId,
     plan::{Action, Operation, ReasonCode, Step},
     resource::{
-        BatchPool, Disk, InstanceDataDisk, InstanceOsDisk, OsDisk, Properties, PurchasePlan,
-        Resource, ScaleSet, SecurityRule, VirtualMachine, VmPriority,
+        BLOB_DATA_CONTRIBUTOR, BatchPool, Disk, InstanceDataDisk, InstanceOsDisk, OsDisk,
+        Properties, PurchasePlan, Resource, ScaleSet, SecurityRule, StorageAccount, VirtualMachine,
+        VmPriority,
     },
     spec::{DiskType, EphemeralPlacement},
 };
@@ -60,6 +62,12 @@ pub(crate) fn of(resource: &Resource) -> String {
         },
         Properties::VirtualMachineScaleSet(set) => scale_set(set),
         Properties::BatchAccount(_) => "Batch account".to_owned(),
+        Properties::StorageAccount(account) => format!("storage account, {}", account.sku),
+        Properties::BlobContainer(_) => "blob container".to_owned(),
+        Properties::ManagedIdentity(_) => "user-assigned identity".to_owned(),
+        Properties::RoleAssignment(role) => {
+            format!("role assignment, {}", role_name(&role.role))
+        }
         Properties::BatchPool(pool) => batch_pool(pool),
         Properties::KubernetesCluster(cluster) => kubernetes::cluster(cluster),
         Properties::AgentPool(pool) => kubernetes::agent_pool(pool),
@@ -79,6 +87,23 @@ fn data_disk(disk: &Disk) -> String {
         words::count(*size_gb),
         disk_words(*disk_type)
     )
+}
+
+/// What giving a role takes of whoever applies the plan.
+const GIVES_ROLES: &str = "needs the permission Microsoft.Authorization/roleAssignments/write";
+
+/// A role by its name, where it is the one that the tool gives.
+fn role_name(definition: &ArmId) -> &str {
+    match definition.name() {
+        BLOB_DATA_CONTRIBUTOR => "Storage Blob Data Contributor",
+        other => other,
+    }
+}
+
+fn who_gets_in(account: &StorageAccount) -> String {
+    let keys = if account.shared_keys { "" } else { "no " };
+    let public = if account.public_blobs { "" } else { "no " };
+    format!("{keys}access by keys, {public}public containers")
 }
 
 fn batch_pool(pool: &BatchPool) -> String {
@@ -115,6 +140,8 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         Properties::AgentPool(pool) => kubernetes::of_nodes(pool),
         Properties::NodeArray(array) => node_array::parts(array),
         Properties::NetworkSecurityGroup(group) => group.rules.iter().map(rule).collect(),
+        Properties::StorageAccount(account) => vec![who_gets_in(account)],
+        Properties::RoleAssignment(_) => vec![GIVES_ROLES.to_owned()],
         Properties::ResourceGroup(_)
         | Properties::VirtualNetwork(_)
         | Properties::Subnet(_)
@@ -124,6 +151,8 @@ pub(super) fn parts(resource: &Resource) -> Vec<String> {
         | Properties::SshPublicKey(_)
         | Properties::ProximityPlacementGroup(_)
         | Properties::BatchAccount(_)
+        | Properties::BlobContainer(_)
+        | Properties::ManagedIdentity(_)
         | Properties::NetworkInterface(_)
         | Properties::MarketplaceTerms(_)
         | Properties::Disk(_) => Vec::new(),
@@ -277,6 +306,10 @@ pub(super) fn zones(resource: &Resource) -> &[String] {
         | Properties::PublicIpAddress(_)
         | Properties::NatGateway(_)
         | Properties::BatchAccount(_)
+        | Properties::StorageAccount(_)
+        | Properties::BlobContainer(_)
+        | Properties::ManagedIdentity(_)
+        | Properties::RoleAssignment(_)
         | Properties::BatchPool(_)
         | Properties::BastionHost(_)
         | Properties::NetworkInterface(_)

@@ -50,6 +50,10 @@ pub(crate) fn id(kind: ResourceKind, name: &str) -> ArmId {
         | ResourceKind::Disk
         | ResourceKind::NetworkInterface
         | ResourceKind::MarketplaceTerms
+        | ResourceKind::StorageAccount
+        | ResourceKind::BlobContainer
+        | ResourceKind::ManagedIdentity
+        | ResourceKind::RoleAssignment
         | ResourceKind::VirtualMachine
         | ResourceKind::VirtualMachineScaleSet => group.in_group(kind.arm_type(), name),
     }

@@ -323,7 +323,8 @@ impl Scope<'_> {
 
     /// What pools of Batch will have, and do not yet.
     fn later(&self, check: &mut Check<'_>) {
-        let asked: [(&[&str], bool, &str); 3] = [
+        let containers = self.pool.containers.as_ref();
+        let asked: [(&[&str], bool, &str); 4] = [
             (
                 &["disks", "os", "ephemeral"],
                 self.pool.disks.os_ephemeral != EphemeralOs::No,
@@ -338,6 +339,11 @@ impl Scope<'_> {
                 &["checkpoint"],
                 self.pool.checkpoint.is_some(),
                 "let the job write its checkpoints",
+            ),
+            (
+                &["containers", "registry"],
+                containers.is_some_and(|containers| containers.registry.is_some()),
+                "name images that need no one to sign in",
             ),
         ];
         for (keys, is_asked, help) in asked {

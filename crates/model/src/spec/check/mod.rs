@@ -13,6 +13,8 @@ mod kubernetes;
 
 mod cyclecloud;
 
+mod identities;
+
 mod mounts;
 
 mod together;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, mounts, together};
+use super::{Check, identities, mounts, together};
 use crate::{
     diag::{At, Code, SpecPath},
     spec::{
@@ -30,7 +30,7 @@ pub(super) fn check(check: &mut Check<'_>, name: &str, pool: &Pool) {
     let scope = Scope { name, pool };
     scope.model(check);
     scope.spot(check);
-    scope.checkpoint(check);
+    identities::check(check, name, pool);
     together::check(check, name, pool);
     scope.scheduler(check);
     scope.system(check);
@@ -154,28 +154,7 @@ impl Scope<'_> {
                 path,
                 self.path(&["stage"]),
                 "`priority: spot` with `stage: training` needs `checkpoint`: Azure may take the nodes back at any time".to_owned(),
-                "add `checkpoint: {to: https://…, hook: /…}`, or use `priority: regular`",
-            );
-        }
-    }
-
-    fn checkpoint(&self, check: &mut Check<'_>) {
-        let path = self.path(&["checkpoint"]);
-        let Some(checkpoint) = &self.pool.checkpoint else {
-            return;
-        };
-        let os = self.path(&["os"]);
-        if self.pool.os != OperatingSystem::Linux && check.may_be_used(&os) {
-            let message = "`checkpoint` is for Linux nodes: what listens on them is a shell script";
-            check.conflict(path.clone(), os, message.to_owned(), "use `os: linux`");
-        }
-        let identity = SpecPath::of(&["identity"]);
-        if checkpoint.identity.is_none() && check.may_be_used(&identity) {
-            check.conflict(
-                path,
-                identity,
-                "`checkpoint` needs `identity`: nodes write to the container by it".to_owned(),
-                "give the id of a user-assigned identity that may write in the container",
+                "add `checkpoint: {to: blob, hook: /…}`, or use `priority: regular`",
             );
         }
     }

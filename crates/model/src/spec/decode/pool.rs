@@ -222,6 +222,7 @@ fn containers(block: Reader<'_>) -> Option<Containers> {
             .map(str::to_owned)
             .collect(),
         registry: block.scalar("registry").map(|scalar| scalar.text.clone()),
+        identity: None,
     })
 }
 
@@ -304,5 +305,6 @@ fn checkpoint(block: Reader<'_>) -> Option<Checkpoint> {
         every: block.read("every", |text| quantities::span(text).ok()),
         hook: block.text("hook").unwrap_or_default(),
         identity: None,
+        protect: block.boolean("protect").unwrap_or(true),
     })
 }

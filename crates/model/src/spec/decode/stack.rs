@@ -7,7 +7,9 @@ use super::{
     reader::{Reader, scalar},
 };
 use crate::{
+    ids::ArmId,
     spec::{
+        Pool,
         parts::Cidr,
         schema::{forms::quantities, pool::POOL, words},
         types::{
@@ -67,14 +69,24 @@ pub(super) fn spec(root: Reader<'_>) -> Spec {
             .iter()
             .map(|entry| {
                 let mut pool = pool::pool(Reader::new(Some(&entry.value), &POOL));
-                if let (Some(checkpoint), Identity::User(id)) =
-                    (&mut pool.checkpoint, identity(root))
-                {
-                    checkpoint.identity = Some(id);
+                if let Identity::User(id) = identity(root) {
+                    give_identity(&mut pool, &id);
                 }
                 (entry.key.clone(), pool)
             })
             .collect::<BTreeMap<_, _>>(),
+    }
+}
+
+/// Gives what nodes do by an identity that of the stack.
+fn give_identity(pool: &mut Pool, id: &ArmId) {
+    if let Some(checkpoint) = &mut pool.checkpoint {
+        checkpoint.identity = Some(id.clone());
+    }
+    if let Some(containers) = &mut pool.containers
+        && containers.registry.is_some()
+    {
+        containers.identity = Some(id.clone());
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     batch::BATCH,
     forms::{azure, names, places, quantities},
-    kind::{Block, Form, Key, Kind, Later, List, Presence, Support},
+    kind::{Block, Form, Key, Kind, List, Presence, Support},
     kubernetes::AGENT_POOL,
     stack::keys,
     words,
@@ -17,17 +17,8 @@ const fn default(value: &'static str) -> Presence {
     Presence::Default(value)
 }
 
-const fn not_yet(later: &'static Later) -> Support {
-    Support::NotYet(later)
-}
-
 /// Most single VMs of a pool, and of a stack.
 pub(crate) const MOST_NODES: u32 = 1_000;
-
-const REGISTRY: Later = Later {
-    lacks: "gives nodes no identity, by which a registry knows them",
-    instead: "remove the key, and name images that everybody may pull",
-};
 
 /// A pool.
 pub(crate) const POOL: Block = Block {
@@ -88,7 +79,7 @@ pub(crate) const POOL: Block = Block {
         "bootstrap": Kind::block(&BOOTSTRAP), OPTIONAL, NOW, "{script: setup.sh, on_change: warn}",
             "Script that each node runs once, when it starts first; apply waits for its end.";
         "checkpoint": Kind::block(&CHECKPOINT), OPTIONAL, NOW, "{to: \"https://account.blob.core.windows.net/checkpoints\", hook: /data/save}",
-            "Where checkpoints go, and what writes them when Azure takes a node back; required for training on spot capacity. Needs `identity`.";
+            "Where checkpoints go, and what writes them when Azure takes a node back; required for training on spot capacity. A URL needs `identity`.";
         "accelerated_networking": Kind::boolean().or_words(words::AUTO), default("auto"), NOW, "auto",
             "Accelerated networking; `auto` where the size has it.";
         "disk_controller": Kind::words(words::DISK_CONTROLLER).not(&[("SCSI", "write `scsi`"), ("NVMe", "write `nvme`")]),
@@ -266,8 +257,8 @@ const CONTAINERS: Block = Block {
             "What runs them.";
         "images": Kind::list(&CONTAINER_IMAGES), default("[]"), NOW, "[\"nvcr.io/nvidia/pytorch:24.07-py3\"]",
             "Images that each node pulls before it is ready.";
-        "registry": Kind::text(&places::REGISTRY).or_null(), default("null"), not_yet(&REGISTRY), "example.azurecr.io",
-            "Registry that nodes reach by their identity.";
+        "registry": Kind::text(&places::REGISTRY).or_null(), default("null"), NOW, "example.azurecr.io",
+            "Registry of Azure that nodes sign in to by the `identity` of the spec, which must have the role `AcrPull` there.";
     },
 };
 
@@ -366,5 +357,7 @@ const CHECKPOINT: Block = Block {
             "How often the hook is called besides; `auto`: only when Azure takes a node back.";
         "hook": Kind::text(&places::HOOK), REQUIRED, NOW, "/data/save",
             "Program on the nodes that writes a checkpoint; its first argument says why: `preempt` or `interval`.";
+        "protect": Kind::boolean(), default("true"), NOW, "true",
+            "Whether the container that the tool makes is never deleted, with what is in it, while this is `true`.";
     },
 };

@@ -62,10 +62,6 @@ const ENROOT: Later = Later {
     lacks: "installs no Enroot",
     instead: "use `runtime: docker`",
 };
-const CONTAINER: Later = Later {
-    lacks: "makes no storage account",
-    instead: "give the URL of a container that exists, in which the identity of the nodes may write",
-};
 const CURRENCY: Later = Later {
     lacks: "knows prices in US dollars only",
     instead: "give the budget in `USD`",
@@ -282,11 +278,7 @@ pub(crate) const ZONES: &[Word] = &[
     ),
 ];
 /// Where checkpoints go.
-pub(crate) const CHECKPOINT_TO: &[Word] = &[Word {
-    text: "blob",
-    doc: "a container that the tool makes",
-    support: not_yet(&CONTAINER),
-}];
+pub(crate) const CHECKPOINT_TO: &[Word] = &[word("blob", "a container that the tool makes")];
 /// GPU names.
 pub(crate) const GPU: &[Word] = &[
     word("V100", "NVIDIA V100"),

@@ -268,6 +268,7 @@ fn the_rest() -> Pool {
             runtime: ContainerRuntime::Enroot,
             images: vec!["a/b".to_owned()],
             registry: Some("r.azurecr.io".to_owned()),
+            identity: None,
         }),
         disks: Disks {
             os_size_gb: Some(256),
@@ -301,6 +302,7 @@ fn the_rest() -> Pool {
             every: Some(Span::from_seconds(1800)),
             hook: "/data/save".to_owned(),
             identity: None,
+            protect: true,
         }),
         accelerated_networking: Some(false),
         disk_controller: Some(DiskController::Nvme),
@@ -356,6 +358,7 @@ fn unions_are_told_apart() {
         every: None,
         hook: "/save".to_owned(),
         identity: None,
+        protect: true,
     };
     assert_eq!(checkpoint, Some(blob));
 }

@@ -38,6 +38,38 @@ fn pools_of_batch_are_set_up_as_others_are() {
 }
 
 #[test]
+fn a_registry_needs_an_identity_and_something_that_pulls() {
+    let registry = |runtime: &str| {
+        pool(&format!(
+            "containers: {{runtime: {runtime}, images: [r.azurecr.io/a], registry: r.azurecr.io}}"
+        ))
+    };
+    let needs = |at: &str| {
+        format!("SPEC009 {at} `registry` needs `identity`: the registry knows nodes by it")
+    };
+    conflicts(&registry("docker"), &[&needs("8:65")]);
+    let nothing = "SPEC009 8:63 `registry` has no effect with `runtime: none`: nodes pull nothing";
+    conflicts(&registry("none"), &[nothing, &needs("8:63")]);
+    let id = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i";
+    let text = registry("containerd").replace(
+        "location: eastus",
+        &format!("location: eastus\nidentity: {id}"),
+    );
+    conflicts(&text, &[]);
+    let spec = read(&text).spec.expect("a spec");
+    let found = spec.pools["p"].containers.as_ref().expect("containers");
+    assert_eq!(found.identity, id.parse().ok());
+    let batch =
+        text.replace("runtime: containerd", "runtime: docker") + "    orchestrator: batch\n";
+    conflicts(
+        &batch,
+        &[
+            "SPEC008 9:65 `registry` is not supported yet with `orchestrator: batch`: this version makes pools without it",
+        ],
+    );
+}
+
+#[test]
 fn checkpoints_need_an_identity_that_may_write_them() {
     let checkpoint = "checkpoint: {to: \"https://a.blob.core.windows.net/c\", hook: /data/save}";
     let text = pool(&format!("priority: spot\n{checkpoint}")).replace("inference", "training");
@@ -51,6 +83,15 @@ fn checkpoints_need_an_identity_that_may_write_them() {
         &format!("location: eastus\nidentity: {id}"),
     );
     conflicts(&text, &[]);
+    // What the tool makes has an identity of its own, and only that can be protected.
+    let blob = pool("checkpoint: {to: blob, hook: /data/save, protect: false}");
+    conflicts(&blob, &[]);
+    conflicts(
+        &text.replace("hook: /data/save", "hook: /data/save, protect: true"),
+        &[
+            "SPEC009 10:86 `protect` has no effect on a container that exists: the tool never deletes it",
+        ],
+    );
     let spec = read(&text).spec.expect("a spec");
     let found = spec.pools["p"].checkpoint.as_ref().expect("a checkpoint");
     assert_eq!(found.identity, id.parse().ok());

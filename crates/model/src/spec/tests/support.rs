@@ -8,15 +8,11 @@ use super::{
 };
 use crate::spec::schema::kind::{Presence, Support};
 
-/// Keys that the product's description has and this version does not act on.
-const LATER: [&str; 1] = ["pools.containers.registry"];
-
 /// Words that the product's description has and this version does not act on.
-const LATER_WORDS: [(&str, &str); 4] = [
+const LATER_WORDS: [(&str, &str); 3] = [
     ("identity", "system"),
     ("pools.aks.gpu_driver", "managed"),
     ("pools.containers.runtime", "enroot"),
-    ("pools.checkpoint.to", "blob"),
 ];
 
 fn refused(text: &str, beginning: &str) -> bool {
@@ -50,10 +46,8 @@ fn keys_without_effect_are_refused() {
             assert!(refused(&text, &sentence), "{text}");
         }
     }
-    later.sort();
-    let mut expected: Vec<&str> = LATER.into();
-    expected.sort_unstable();
-    assert_eq!(later, expected);
+    // Every key has an effect by now.
+    assert_eq!(later, Vec::<String>::new());
 }
 
 #[test]
@@ -118,7 +112,6 @@ fn values_are_held_against_their_form_even_where_they_are_refused() {
         &pool("deadline: soon\ncontainers: {registry: \"https://x\"}"),
         &[
             "SPEC006 8:15 `deadline` takes a span of time such as `90s`, `15m`, `72h` or `30d`, found `soon`",
-            "SPEC008 9:18 `registry` is not supported yet: this version gives nodes no identity, by which a registry knows them",
             "SPEC006 9:28 `registry` takes the host of a registry such as `example.azurecr.io` or `null`, found `https://x`",
         ],
     );
@@ -136,7 +129,7 @@ fn spot_for_training_needs_checkpoints() {
     check_help(
         &pool("priority: spot").replace("inference", "training"),
         "SPEC009 8:15 `priority: spot` with `stage: training` needs `checkpoint`: Azure may take the nodes back at any time",
-        &["add `checkpoint: {to: https://…, hook: /…}`, or use `priority: regular`"],
+        &["add `checkpoint: {to: blob, hook: /…}`, or use `priority: regular`"],
     );
 }
 

@@ -33,6 +33,7 @@ save() {
 name=
 answered=" "
 last=$SECONDS
+saving=
 while true; do
   if [ -z "$name" ]; then
     name=$(ask "$metadata/instance/compute/name?api-version=2021-02-01&format=text") || name=
@@ -47,10 +48,13 @@ while true; do
       echo "told Azure that the node may go"
     fi
   done
-  # A notice must not wait for a save that takes long.
+  # A notice must not wait for a save that takes long, and a save for none that has not ended.
   if [ -n "$CHECKPOINT_EVERY" ] && [ $((SECONDS - last)) -ge "$CHECKPOINT_EVERY" ]; then
     last=$SECONDS
-    save interval || echo "the hook failed with status $?" >&2 &
+    if [ -z "$saving" ] || ! kill -0 "$saving" 2>/dev/null; then
+      { save interval || echo "the hook failed with status $?" >&2; } &
+      saving=$!
+    fi
   fi
   sleep 1
 done

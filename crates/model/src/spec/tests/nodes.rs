@@ -47,9 +47,9 @@ fn a_registry_needs_an_identity_and_something_that_pulls() {
     let needs = |at: &str| {
         format!("SPEC009 {at} `registry` needs `identity`: the registry knows nodes by it")
     };
-    conflicts(&registry("docker"), &[&needs("8:65")]);
-    let nothing = "SPEC009 8:63 `registry` has no effect with `runtime: none`: nodes pull nothing";
-    conflicts(&registry("none"), &[nothing, &needs("8:63")]);
+    conflicts(&registry("docker"), &[&needs("8:71")]);
+    let nothing = "SPEC009 8:69 `registry` has no effect with `runtime: none`: nodes pull nothing";
+    conflicts(&registry("none"), &[nothing, &needs("8:69")]);
     let id = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i";
     let text = registry("containerd").replace(
         "location: eastus",
@@ -64,7 +64,7 @@ fn a_registry_needs_an_identity_and_something_that_pulls() {
     conflicts(
         &batch,
         &[
-            "SPEC008 9:65 `registry` is not supported yet with `orchestrator: batch`: this version makes pools without it",
+            "SPEC008 9:71 `registry` is not supported yet with `orchestrator: batch`: this version makes pools without it",
         ],
     );
 }

@@ -5,6 +5,17 @@ use std::{fmt, str::FromStr};
 
 use crate::{ids::ArmId, units::CaseInsensitive};
 
+/// The security type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecurityChoice {
+    /// The planner decides.
+    Auto,
+    /// None.
+    Standard,
+    /// Trusted Launch.
+    TrustedLaunch,
+}
+
 /// A proximity placement group of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProximityGroup {

@@ -9,7 +9,7 @@ use super::{
     batch::Batch,
     cyclecloud::ServerSetup,
     kubernetes::AgentPoolSettings,
-    parts::{ProximityGroup, Urn},
+    parts::{ProximityGroup, SecurityChoice, Urn},
     storage::{DiskController, EphemeralOs},
 };
 use crate::{
@@ -489,15 +489,4 @@ pub enum CheckpointTarget {
     Made(String),
     /// An existing container.
     Url(String),
-}
-
-/// The security type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SecurityChoice {
-    /// The planner decides.
-    Auto,
-    /// None.
-    Standard,
-    /// Trusted Launch.
-    TrustedLaunch,
 }

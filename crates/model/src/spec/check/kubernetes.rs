@@ -5,9 +5,10 @@ use crate::{
     diag::{At, Code, SpecPath},
     spec::{
         kubernetes::{AgentPoolSettings, GpuDriver, is_of_aks, may_be_of_aks},
+        parts::SecurityChoice,
         pool::{
             ContainerRuntime, DiskType, Eviction, Grouping, ImageChoice, OnPartial,
-            OperatingSystem, Orchestrator, Pool, Priority, SecurityChoice,
+            OperatingSystem, Orchestrator, Pool, Priority,
         },
         types::{Network, Outbound, Spec},
     },

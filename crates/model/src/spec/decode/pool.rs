@@ -7,13 +7,13 @@ use rust_decimal::Decimal;
 use super::reader::{Reader, integer, scalar};
 use crate::{
     spec::{
-        parts::ProximityGroup,
+        parts::{ProximityGroup, SecurityChoice},
         pool::{
             Bootstrap, Capacity, Checkpoint, CheckpointTarget, ContainerRuntime, Containers,
             DataDisk, DiskType, Disks, Eviction, Grouping, ImageChoice, Method, Model, Mount,
             MountKind, OnBootstrapChange, OnPartial, OperatingSystem, Orchestrator, Pool,
-            Precision, Priority, Rollout, SecurityChoice, SizeChoice, SizeConstraints, Spot, Stage,
-            Workload, Zones,
+            Precision, Priority, Rollout, SizeChoice, SizeConstraints, Spot, Stage, Workload,
+            Zones,
         },
         schema::{
             forms::quantities::{self, parse_count},

@@ -3,9 +3,10 @@
 use super::kind::{Later, Support, Word};
 use crate::spec::{
     kubernetes::{ClusterTier, GpuDriver, Mig},
+    parts::SecurityChoice,
     pool::{
         ContainerRuntime, DiskType, Eviction, Grouping, Method, MountKind, OnBootstrapChange,
-        OnPartial, Orchestrator, Precision, Scheduler, SecurityChoice, Stage, Workload,
+        OnPartial, Orchestrator, Precision, Scheduler, Stage, Workload,
     },
     storage::{DiskController, EphemeralOs, EphemeralPlacement},
     types::{BastionSku, OnExceed, Outbound, Via},

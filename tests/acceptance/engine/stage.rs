@@ -362,6 +362,12 @@ impl Stage {
         inputs
             .passwords
             .keep("NODE_PASSWORD", "Correct-Horse-7-Battery");
+        for (tag, bootstrap) in &plan.bootstraps {
+            for size in bootstrap.sizes.keys() {
+                let text = planner::bootstrap::custom_data(bootstrap, size, None);
+                inputs.custom_data.keep(tag, size, text.expect("no script"));
+            }
+        }
         inputs.parallelism = parallelism;
         azure::apply(client, plan, &inputs, &Nobody, interrupt).await
     }

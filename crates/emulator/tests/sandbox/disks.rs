@@ -98,10 +98,13 @@ async fn a_data_disk_belongs_to_the_vm_that_attaches_it() {
     );
     let taken = rig.put(&vm("vm2"), body.clone()).await.expect(409);
     assert_eq!(taken.code(), "ConflictingUserInput");
-    let grow = rig
-        .patch(&disk("data"), json!({"properties": {"diskSizeGB": 128}}))
-        .await;
-    assert_eq!(grow.expect(409).code(), "Conflict");
+    // A data disk grows while its VM runs.
+    rig.patch(&disk("data"), json!({"properties": {"diskSizeGB": 128}}))
+        .await
+        .expect(202);
+    rig.pass(8);
+    let grown = rig.get(&disk("data")).await.expect(200);
+    assert_eq!(grown.body["properties"]["diskSizeGB"], 128);
     // The same number twice is refused; without the disk the VM lets go of it.
     let twice = json!({"properties": {"storageProfile": {"dataDisks": [
         {"lun": 0, "createOption": "Attach", "managedDisk": {"id": id(&disk("data"))}},

@@ -31,14 +31,19 @@ fn node() -> Pool {
 }
 
 fn saving(mut pool: Pool, protect: bool) -> Spec {
-    pool.checkpoint = Some(Checkpoint {
+    pool.checkpoint = Some(in_container(protect));
+    spec(pool)
+}
+
+/// Checkpoints in a container that the tool makes.
+pub(crate) fn in_container(protect: bool) -> Checkpoint {
+    Checkpoint {
         to: CheckpointTarget::Blob,
         every: None,
         hook: "/data/save".to_owned(),
         identity: None,
         protect,
-    });
-    spec(pool)
+    }
 }
 
 /// What is live once a plan was applied: Azure has given the identity a principal.
@@ -261,7 +266,7 @@ fn nodes_that_stay_keep_the_identity_that_they_write_by() {
     let open = saving(node(), false);
     let live = made(&good_plan(&open, &empty()), &empty());
     let found = planned(&spec(node()), &live);
-    assert!(codes(&found.diagnostics).contains(&"OWN008"));
+    assert!(codes(&found.diagnostics).contains(&"OWN009"));
     let kept = found.plan.expect("a plan");
     assert_eq!(parts(&kept), Vec::new());
     // Made anew, they do not have it any more.

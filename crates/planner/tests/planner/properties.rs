@@ -218,6 +218,7 @@ fn rich_spec() -> Spec {
     rich.pools.insert("spot".to_owned(), spot);
     let near = rich.pools.get_mut("spot").expect("a pool");
     near.proximity_placement_group = Some(model::spec::ProximityGroup::Own);
+    near.checkpoint = Some(crate::checkpoints::in_container(true));
     let mut set = rich.pools["spot"].clone();
     set.grouping = model::spec::Grouping::ScaleSet;
     rich.pools.insert("set".to_owned(), set);

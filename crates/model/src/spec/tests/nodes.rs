@@ -49,7 +49,8 @@ fn a_registry_needs_an_identity_and_something_that_pulls() {
     };
     conflicts(&registry("docker"), &[&needs("8:71")]);
     let nothing = "SPEC009 8:69 `registry` has no effect with `runtime: none`: nodes pull nothing";
-    conflicts(&registry("none"), &[nothing, &needs("8:69")]);
+    let images = "SPEC009 8:41 `images` need a runtime that pulls them";
+    conflicts(&registry("none"), &[images, nothing, &needs("8:69")]);
     let id = "/subscriptions/s/resourceGroups/r/providers/Microsoft.ManagedIdentity/userAssignedIdentities/i";
     let text = registry("containerd").replace(
         "location: eastus",

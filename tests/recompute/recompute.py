@@ -184,6 +184,9 @@ def things(step, region=None):
         yield "compute", name, machine(region, after["size"], is_windows(after), option)
     elif kind == "disks":
         yield "disk", *disk(region, after["disk_type"], after["size_gb"])
+    elif kind == "storageAccounts":
+        # What is written there decides, which nobody knows before.
+        yield "service", "Storage account, by what is in it", None
     elif kind == "natGateways":
         yield "network", "NAT gateway", item(region, "nat_gateway.hour")
     elif kind == "publicIPAddresses":

@@ -237,10 +237,11 @@ if [ -e "$root/root/.docker/config.json" ]; then
   cp "$root/root/.docker/config.json" "$2/docker-config"
   echo own.azurecr.io | chroot "$root" "$helper" get >"$2/credentials"
   echo other.example | chroot "$root" "$helper" get >"$2/credentials-of-others" || true
+  cp "$root/fake/asked" "$2/asked"
 fi
 cp "$root/fake/authorization" "$2/authorization" 2>/dev/null || true
 rm -f "$root/fake/authorization"
-grep -rlE "word-of-the-registry|token-of-the-node|authorization = " \
+grep -rlE "word-of-the-registry|token-of-the-node|authorization = .Basic [A-Za-z0-9+/]" \
   "$root"/{etc,opt,root,run,tmp,var} >"$2/left" || true
 """
 
@@ -469,7 +470,8 @@ with suite.step("the hook is called from time to time, one call after another, a
     text = (
         "#!/bin/bash\nset -eu\necho 3 >/fake/quiet\ncat >/root/save <<'END'\n#!/bin/bash\n"
         "echo \"$1 begun $TENSORFORM_CHECKPOINT_URL\" >>/root/saved\n"
-        "[ \"$1\" = preempt ] || sleep 3\necho \"$1 ended\" >>/root/saved\nEND\nchmod 0700 /root/save\n"
+        "until [ \"$1\" = preempt ] || grep -q 'preempt ended' /root/saved; do sleep 0.1; done\n"
+        "echo \"$1 ended\" >>/root/saved\nEND\nchmod 0700 /root/save\n"
     )
     with open(os.path.join(WORK, "setup.sh"), "w", encoding="utf-8") as setup:
         setup.write(text)
@@ -477,7 +479,7 @@ with suite.step("the hook is called from time to time, one call after another, a
     said, read = run("interval", render(place, "train", shell=True), 0)
     equal(read("result"), "ready\n", said + read("log"))
     saved = read("saved").splitlines()
-    # Each second is one that the first call takes three of; the notice comes in the meantime.
+    # The first call goes on until the notice, which comes in the meantime, is answered.
     check(saved[0].startswith("interval begun https://matrix") and saved[0].endswith("/checkpoints/train"), saved)
     equal([line.split(" https")[0] for line in saved[1:4]], ["preempt begun", "preempt ended", "interval ended"], saved)
     check("/userAssignedIdentities/matrix-checkpoint'" in read("profile"), read("profile"))

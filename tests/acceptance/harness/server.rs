@@ -61,7 +61,8 @@ impl Server {
     pub(crate) fn is_busy(&self, path: &str) -> bool {
         let (status, body) = self.request("GET", path, None);
         let state = body["properties"]["provisioningState"].as_str();
-        status == 200 && state.is_some_and(|state| state.ends_with("ing"))
+        // Who asks too often is told nothing.
+        status == 429 || status == 200 && state.is_some_and(|state| state.ends_with("ing"))
     }
 
     /// The same with documents.

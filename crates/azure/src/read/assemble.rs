@@ -249,15 +249,17 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Whose a container is, or a role on one. Neither carries tags: they are the stack's by what
-    /// they are in, and the account comes before them.
+    /// Whose a container is, or a role on one. Neither carries tags: the stack's own are so by their
+    /// name and by what they are in; the account comes before them.
     fn owner_of_checkpoints(&self, kind: ResourceKind, id: &ArmId) -> Option<Owner> {
         let (of, address) = if kind == ResourceKind::BlobContainer {
-            let is_own = id.name().eq_ignore_ascii_case(CHECKPOINTS);
+            if !id.name().eq_ignore_ascii_case(CHECKPOINTS) {
+                return Some(Owner::Foreign);
+            }
             let account = id.parent().and_then(|service| service.parent());
-            (account, is_own.then(|| Address::checkpoint("container")))
+            (account, "container")
         } else if kind == ResourceKind::RoleAssignment {
-            (id.scope(), Some(Address::checkpoint("role")))
+            (id.scope(), "role")
         } else {
             return None;
         };
@@ -265,7 +267,7 @@ impl<'a> Assembly<'a> {
         let ours = holder.filter(|holder| holder.owner != Owner::Foreign);
         Some(ours.map_or(Owner::Foreign, |ours| Owner::Child {
             of: ours.id.clone(),
-            address,
+            address: Some(Address::checkpoint(address)),
         }))
     }
 

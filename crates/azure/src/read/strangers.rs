@@ -21,6 +21,13 @@ const USED: [ResourceKind; 5] = [
     ResourceKind::Disk,
 ];
 
+/// Kinds that stand in something else, and go with it.
+const INSIDE: [ResourceKind; 3] = [
+    ResourceKind::BatchPool,
+    ResourceKind::AgentPool,
+    ResourceKind::BlobContainer,
+];
+
 /// ARM's type of an interface.
 pub(crate) const INTERFACE: &str = "Microsoft.Network/networkInterfaces";
 
@@ -47,18 +54,17 @@ pub(super) fn of(
             }
         }
     }
-    // Pools that others have made in an account or a cluster of ours would go with it.
-    let pools = found.values().filter(|resource| {
-        let is = |kind: ResourceKind| resource.arm_type.eq_ignore_ascii_case(kind.arm_type());
-        let is_pool = is(ResourceKind::BatchPool) || is(ResourceKind::AgentPool);
-        resource.owner == Owner::Foreign && is_pool
+    // Pools and containers that others have made in an account or a cluster of ours would go with
+    // it.
+    let parts = found.values().filter(|resource| {
+        let is = |kind: &ResourceKind| resource.arm_type.eq_ignore_ascii_case(kind.arm_type());
+        resource.owner == Owner::Foreign && INSIDE.iter().any(is)
     });
-    for pool in pools {
-        if let Some(account) = pool.id.parent().filter(|account| is_ours(account)) {
-            strangers
-                .entry(account)
-                .or_default()
-                .insert(pool.id.clone());
+    for part in parts {
+        let mut above = std::iter::successors(part.id.parent(), ArmId::parent);
+        if let Some(holder) = above.find(|holder| is_ours(holder)) {
+            let users = strangers.entry(holder).or_default();
+            users.insert(part.id.clone());
         }
     }
     strangers

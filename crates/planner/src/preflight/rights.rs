@@ -112,7 +112,8 @@ fn permissions(steps: &[Step], live: &Live, group: &ArmId, findings: &mut Findin
                 .map(String::as_str)
                 .filter(|action| !permissions.allow(action))
                 .collect();
-            if missing.remove(GIVES_ROLES) {
+            // Who may do nothing else plans for somebody who may.
+            if missing.len() == 1 && missing.remove(GIVES_ROLES) {
                 findings.diagnostics.push(gives_no_roles(&scope));
             }
             if missing.is_empty() {

@@ -291,6 +291,35 @@ fn nodes_that_stay_keep_the_identity_that_they_write_by() {
     assert_eq!(actions(&good_plan(&without, &after)), Vec::new());
 }
 
+/// Who may only read plans for somebody who may more.
+#[test]
+fn a_reader_gets_a_plan_that_names_the_role_among_what_apply_would_lack() {
+    let mut live = empty();
+    let reader = Permissions {
+        grants: vec![Grant {
+            actions: vec!["*/read".to_owned()],
+            not_actions: Vec::new(),
+        }],
+    };
+    let subscription = model::ids::ArmId::subscription_scope(SUBSCRIPTION);
+    live.facts
+        .permissions
+        .insert(subscription, Answer::Known(reader));
+    let found = planned(&saving(node(), true), &live).diagnostics;
+    assert!(!found.has_errors(), "{found:#?}");
+    let lacks = found
+        .iter()
+        .find(|finding| finding.code.as_str() == "RIGHT002")
+        .expect("a warning");
+    assert!(
+        lacks
+            .message
+            .contains("`Microsoft.Authorization/roleAssignments/write`"),
+        "{}",
+        lacks.message
+    );
+}
+
 #[test]
 fn who_may_give_no_roles_is_refused_with_the_ways_out() {
     let wanted = saving(node(), true);

@@ -1,5 +1,7 @@
 //! A machine that was stopped for a change which then fails.
 
+use std::sync::atomic::Ordering;
+
 use model::{plan::Operation, resource::Resource};
 
 use super::{
@@ -18,8 +20,11 @@ impl Performer<'_> {
         failure: Stopped,
         own: &mut Own,
     ) -> Stopped {
+        // Whoever does not know how the change ended cannot say what would start.
+        if self.is_open.load(Ordering::Relaxed) {
+            return failure;
+        }
         let told = match (operation, failure.kind.as_str()) {
-            (Operation::Patch { .. }, "network" | "deadline") => return failure,
             (Operation::Patch { .. }, _) if self.is_stopped_for_the_change() => {
                 let started = self.act(MachineAction::Start, own).await;
                 started.map(|()| "it was started again as it was".to_owned())

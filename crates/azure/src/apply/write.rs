@@ -4,7 +4,7 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use azure_core::Method;
-use model::plan::Event;
+use model::{plan::Event, resource::ResourceKind};
 use serde_json::Value;
 
 use super::{
@@ -122,13 +122,14 @@ impl Performer<'_> {
     /// How long a refusal is waited out: as long as what is in the way usually lasts.
     fn patience(&self, method: Method, error: &ArmError) -> Duration {
         let code = error.innermost().0.to_lowercase();
-        // The plan's order has made what is referred to; its news may not have spread yet.
-        let not_spread = [
-            "parentresourcenotfound",
-            "invalidresourcereference",
-            "failedidentityoperation",
-        ];
-        if not_spread.contains(&code.as_str()) {
+        // The plan's order has made what is referred to; its news may not have spread yet. An
+        // identity is mostly somebody else's, who has made it long before or not at all.
+        let is_spreading = match code.as_str() {
+            "parentresourcenotfound" | "invalidresourcereference" => true,
+            "failedidentityoperation" => self.makes_an_identity(),
+            _ => false,
+        };
+        if is_spreading {
             return Duration::from_secs(20);
         }
         // Our own earlier attempt may be what is in the way of a write that must not happen twice:
@@ -183,6 +184,16 @@ impl Performer<'_> {
     pub(super) async fn write(&self, call: &Call) -> Result<Option<Value>, WriteError> {
         let reply = self.send_write(call).await?;
         self.follow(call, &reply).await.map_err(WriteError::Step)
+    }
+
+    /// Whether the plan makes an identity that this step needs.
+    fn makes_an_identity(&self) -> bool {
+        let mut steps = self.run.plan.steps.iter();
+        steps.any(|step| {
+            step.kind == ResourceKind::ManagedIdentity
+                && step.action.writes()
+                && self.step.needs.contains(&step.address)
+        })
     }
 
     /// The failure of an operation: one that failed has ended.

@@ -199,7 +199,7 @@ impl Machines {
                     ("$expand", "instanceView"),
                     ("api-version", versions::COMPUTE),
                 ];
-                let member = |body: Value| Member::of(&body);
+                let member = |body: Value| Some(Member::of(&body));
                 let members = reader.client.list_of(path, &query, member).await;
                 let members = none_if_absent(members);
                 reader
@@ -211,7 +211,17 @@ impl Machines {
         // What the first page has of the sets has no states.
         self.members.clear();
         for members in found {
-            self.members.extend(members?);
+            for member in members? {
+                match member {
+                    Some(member) => self.members.push(member),
+                    None => {
+                        self.unread = Some(Unread {
+                            what: what(reader),
+                            reason: "one of them has no id, or says no set".to_owned(),
+                        });
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -7,11 +7,9 @@ use model::{
     cyclecloud::SERVER_POOL,
     diag::{At, Code, Diagnostic, Segment, SpecPath},
     spec::{
-        Capacity, Disks, Grouping, ImageChoice, OnPartial, OperatingSystem, Orchestrator, Pool,
-        Priority, SecurityChoice, SizeChoice, Spec, Stage, Urn, Workload, Zones,
+        Grouping, ImageChoice, Orchestrator, Pool, SizeChoice, Spec, Stage, Urn, Workload,
         cyclecloud::{Server, ServerSetup},
     },
-    units::Span,
 };
 
 /// The image of the server.
@@ -46,20 +44,9 @@ fn pool(spec: &Spec) -> Option<Pool> {
     } = spec.cyclecloud.as_ref()?;
     let [publisher, offer, sku] = IMAGE;
     Some(Pool {
-        stage: Stage::Inference,
-        workload: Workload::Small,
-        model: None,
-        deadline: None,
         count: Some(1),
         grouping: Grouping::Vms,
-        os: OperatingSystem::Linux,
         size: SizeChoice::Named(size.clone()),
-        fallback: Vec::new(),
-        capacity: Capacity {
-            wait: Span::from_seconds(0),
-            min_count: None,
-            on_partial: OnPartial::Keep,
-        },
         image: ImageChoice::Urn {
             urn: Urn {
                 publisher: publisher.into(),
@@ -69,30 +56,12 @@ fn pool(spec: &Spec) -> Option<Pool> {
             },
             accept_terms: *accept_terms,
         },
-        priority: Priority::Regular,
-        zones: Zones::Auto,
-        orchestrator: Orchestrator::Manual,
-        batch: None,
-        aks: None,
-        scheduler: None,
         server: Some(ServerSetup {
             user: spec.access.user.clone(),
             identity: identity.clone()?,
             locker: locker.clone()?,
         }),
-        containers: None,
-        disks: Disks::default(),
-        mounts: Vec::new(),
-        bootstrap: None,
-        checkpoint: None,
-        accelerated_networking: None,
-        disk_controller: None,
-        security: SecurityChoice::Auto,
-        rollout: None,
-        capacity_reservation: None,
-        proximity_placement_group: None,
-        allow_stop: false,
-        protect: false,
+        ..Pool::plain(Stage::Inference, Workload::Small)
     })
 }
 

@@ -10,6 +10,8 @@ pub mod types;
 
 pub mod pool;
 
+mod plain;
+
 pub mod batch;
 
 pub mod kubernetes;

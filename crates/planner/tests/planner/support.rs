@@ -13,11 +13,10 @@ use model::{
     plan::{Action, Plan, SpecReference, Step},
     resource::{Known, Properties, Resource, ResourceKind},
     spec::{
-        Access, BastionSku, Capacity, Cidr, Disks, Grouping, Identity, ImageChoice, Network,
-        OnPartial, OperatingSystem, Orchestrator, Outbound, Pool, Priority, SecurityChoice,
-        SizeChoice, Spec, SshKeys, Stage, Via, Workload, Zones,
+        Access, BastionSku, Cidr, Identity, Network, Outbound, Pool, Spec, SshKeys, Stage, Via,
+        Workload,
     },
-    units::{Region, Span, Timestamp},
+    units::{Region, Timestamp},
 };
 use tensorform_planner::{Input, Options, Planned, cost::Limits, diff::Permissions, plan};
 
@@ -31,43 +30,7 @@ pub(crate) const KEY: &str =
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
 
 pub(crate) fn pool(stage: Stage, workload: Workload) -> Pool {
-    Pool {
-        stage,
-        workload,
-        model: None,
-        deadline: None,
-        count: None,
-        grouping: Grouping::Auto,
-        os: OperatingSystem::Linux,
-        size: SizeChoice::Auto,
-        fallback: Vec::new(),
-        capacity: Capacity {
-            wait: Span::from_seconds(0),
-            min_count: None,
-            on_partial: OnPartial::Keep,
-        },
-        image: ImageChoice::Auto,
-        priority: Priority::Regular,
-        zones: Zones::Auto,
-        orchestrator: Orchestrator::Manual,
-        batch: None,
-        aks: None,
-        scheduler: None,
-        server: None,
-        containers: None,
-        disks: Disks::default(),
-        mounts: Vec::new(),
-        bootstrap: None,
-        checkpoint: None,
-        accelerated_networking: None,
-        disk_controller: None,
-        security: SecurityChoice::Auto,
-        rollout: None,
-        capacity_reservation: None,
-        proximity_placement_group: None,
-        allow_stop: false,
-        protect: false,
-    }
+    Pool::plain(stage, workload)
 }
 
 /// A stack with one pool `train` in eastus.

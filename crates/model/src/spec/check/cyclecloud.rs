@@ -1,6 +1,9 @@
 //! What pools of Azure CycleCloud cannot have.
 
-use super::Check;
+use super::{
+    Check,
+    excluded::{Excluded, refuse},
+};
 use crate::{
     diag::{At, Code, SpecPath},
     spec::{
@@ -99,9 +102,7 @@ pub(super) fn pool(check: &mut Check<'_>, name: &str, pool: &Pool) {
         );
     }
     let excluded = scope.of_nodes().into_iter().chain(scope.of_capacity());
-    for one in excluded.chain(scope.of_first_start()) {
-        scope.refuse(check, one);
-    }
+    refuse(check, name, excluded.chain(scope.of_first_start()));
 }
 
 struct Scope<'a> {
@@ -109,20 +110,9 @@ struct Scope<'a> {
     pool: &'a Pool,
 }
 
-/// A key that a node array cannot have: where it stands, whether it is used, what is said of it.
-type Excluded = (&'static [&'static str], bool, &'static str, &'static str);
-
 impl Scope<'_> {
     fn path(&self, keys: &[&str]) -> SpecPath {
         SpecPath::pool(self.name, keys)
-    }
-
-    fn refuse(&self, check: &mut Check<'_>, excluded: Excluded) {
-        let (keys, is_used, message, help) = excluded;
-        let path = self.path(keys);
-        if is_used && check.may_be_used(&path) {
-            check.conflict(path, self.path(&["orchestrator"]), message.to_owned(), help);
-        }
     }
 
     /// Keys of what CycleCloud decides when it makes nodes.

@@ -1,6 +1,9 @@
 //! What an agent pool of Azure Kubernetes Service cannot have.
 
-use super::Check;
+use super::{
+    Check,
+    excluded::{Excluded, refuse},
+};
 use crate::{
     diag::{At, Code, SpecPath},
     spec::{
@@ -124,20 +127,9 @@ struct Scope<'a> {
     pool: &'a Pool,
 }
 
-/// A key that an agent pool cannot have: where it stands, whether it is used, what is said of it.
-type Excluded = (&'static [&'static str], bool, &'static str, &'static str);
-
 impl Scope<'_> {
     fn path(&self, keys: &[&str]) -> SpecPath {
         SpecPath::pool(self.name, keys)
-    }
-
-    fn refuse(&self, check: &mut Check<'_>, excluded: Excluded) {
-        let (keys, is_used, message, help) = excluded;
-        let path = self.path(keys);
-        if is_used && check.may_be_used(&path) {
-            check.conflict(path, self.path(&["orchestrator"]), message.to_owned(), help);
-        }
     }
 
     /// Keys of what pods bring along.
@@ -166,9 +158,7 @@ impl Scope<'_> {
                 "remove it, and make a PersistentVolumeClaim",
             ),
         ];
-        for one in excluded {
-            self.refuse(check, one);
-        }
+        refuse(check, self.name, excluded);
     }
 
     /// Keys of what AKS decides.
@@ -220,9 +210,7 @@ impl Scope<'_> {
                 "remove it",
             ),
         ];
-        for one in excluded {
-            self.refuse(check, one);
-        }
+        refuse(check, self.name, excluded);
     }
 
     /// What agent pools could have, and do not have yet.
@@ -272,9 +260,7 @@ impl Scope<'_> {
                 "remove it: pods are told before a node goes, and write their own",
             ),
         ];
-        for one in later {
-            self.refuse(check, one);
-        }
+        refuse(check, self.name, later);
     }
 
     /// Nodes of AKS run no script, and a driver has one owner.
@@ -297,44 +283,38 @@ impl Scope<'_> {
             );
             return;
         }
-        self.refuse(
-            check,
-            (
-                &["bootstrap"],
-                true,
-                "`bootstrap` means nothing with `orchestrator: aks`: nodes of AKS run no script of yours",
-                "remove it: a DaemonSet sets nodes up",
-            ),
+        let one: Excluded = (
+            &["bootstrap"],
+            true,
+            "`bootstrap` means nothing with `orchestrator: aks`: nodes of AKS run no script of yours",
+            "remove it: a DaemonSet sets nodes up",
         );
+        refuse(check, self.name, [one]);
     }
 
     fn priority(&self, check: &mut Check<'_>) {
         let Priority::Spot(spot) = &self.pool.priority else {
             return;
         };
-        self.refuse(
-            check,
-            (
-                &["priority", "spot", "fallback"],
-                spot.fallback_to_regular,
-                "`fallback` is not supported yet with `orchestrator: aks`: a pool is of one kind",
-                "remove it, or make a second pool with `priority: regular`",
-            ),
+        let one: Excluded = (
+            &["priority", "spot", "fallback"],
+            spot.fallback_to_regular,
+            "`fallback` is not supported yet with `orchestrator: aks`: a pool is of one kind",
+            "remove it, or make a second pool with `priority: regular`",
         );
+        refuse(check, self.name, [one]);
         let scales = self
             .pool
             .aks
             .as_ref()
             .is_some_and(|settings| settings.autoscale_min.is_some());
-        self.refuse(
-            check,
-            (
-                &["priority", "spot", "eviction"],
-                scales && spot.eviction == Eviction::Deallocate,
-                "`eviction: deallocate` cannot be used with `aks.autoscale`: stopped nodes count as nodes, and no others come",
-                "use `eviction: delete`",
-            ),
+        let one: Excluded = (
+            &["priority", "spot", "eviction"],
+            scales && spot.eviction == Eviction::Deallocate,
+            "`eviction: deallocate` cannot be used with `aks.autoscale`: stopped nodes count as nodes, and no others come",
+            "use `eviction: delete`",
         );
+        refuse(check, self.name, [one]);
     }
 
     fn settings(&self, check: &mut Check<'_>, settings: &AgentPoolSettings) {

@@ -15,6 +15,8 @@ mod cyclecloud;
 
 mod identities;
 
+mod excluded;
+
 mod mounts;
 
 mod together;

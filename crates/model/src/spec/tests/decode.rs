@@ -33,43 +33,7 @@ fn only_pool(text: &str) -> Pool {
 }
 
 fn minimal_pool() -> Pool {
-    Pool {
-        stage: Stage::Inference,
-        workload: Workload::Generative,
-        model: None,
-        deadline: None,
-        count: None,
-        grouping: Grouping::Auto,
-        os: OperatingSystem::Linux,
-        size: SizeChoice::Auto,
-        fallback: Vec::new(),
-        capacity: Capacity {
-            wait: Span::from_seconds(0),
-            min_count: None,
-            on_partial: OnPartial::Keep,
-        },
-        image: ImageChoice::Auto,
-        priority: Priority::Regular,
-        zones: Zones::Auto,
-        orchestrator: Orchestrator::Manual,
-        batch: None,
-        aks: None,
-        scheduler: None,
-        server: None,
-        containers: None,
-        disks: Disks::default(),
-        mounts: Vec::new(),
-        bootstrap: None,
-        checkpoint: None,
-        accelerated_networking: None,
-        disk_controller: None,
-        security: SecurityChoice::Auto,
-        rollout: None,
-        capacity_reservation: None,
-        proximity_placement_group: None,
-        allow_stop: false,
-        protect: false,
-    }
+    Pool::plain(Stage::Inference, Workload::Generative)
 }
 
 #[test]
